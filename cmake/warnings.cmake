@@ -1,0 +1,23 @@
+# Warning and sanitizer flags shared by every target.
+add_library(axon_flags INTERFACE)
+target_compile_options(axon_flags INTERFACE
+  -Wall -Wextra -Werror -Wno-missing-field-initializers -Wno-unused-parameter
+  -Werror=switch -Werror=return-type -fno-strict-aliasing
+  $<$<CXX_COMPILER_ID:GNU>:-Wno-dangling-reference>
+  -ffile-prefix-map=${CMAKE_SOURCE_DIR}/=)
+if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND CMAKE_CXX_COMPILER_VERSION VERSION_LESS 13)
+  set_property(TARGET axon_flags PROPERTY INTERFACE_COMPILE_OPTIONS
+    -Wall -Wextra -Werror -Wno-missing-field-initializers -Wno-unused-parameter
+    -Werror=switch -Werror=return-type -fno-strict-aliasing
+    -ffile-prefix-map=${CMAKE_SOURCE_DIR}/=)
+endif()
+if(AXON_SANITIZE)
+  target_compile_options(axon_flags INTERFACE -fsanitize=address,undefined
+    -fno-sanitize-recover=all -fno-omit-frame-pointer)
+  target_link_options(axon_flags INTERFACE -fsanitize=address,undefined)
+endif()
+target_include_directories(axon_flags INTERFACE ${CMAKE_SOURCE_DIR}/src ${CMAKE_BINARY_DIR}/generated)
+find_program(LLD_PROGRAM ld.lld)
+if(LLD_PROGRAM)
+  target_link_options(axon_flags INTERFACE -fuse-ld=lld)
+endif()

@@ -1,0 +1,92 @@
+// Symbolic dimensions in canonical form (language.md 6.6): equal id means provably equal.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "support/function_ref.h"
+#include "support/interner.h"
+
+namespace axon {
+
+AXON_ID(DimId);
+
+// What a dim atom is. Kinds differ in how unification treats them.
+enum class SymbolKind : uint8_t {
+  Variable,  // a dimension variable of a definition, bound by its arguments (or fresh for a call)
+  Rigid,     // a global constant (canonical name); may carry a value
+  Param,     // a Dim/Int parameter named in a type (dependent dim)
+  Unknown,   // printed `_d<n>`; equal only to itself
+  Data,      // after specialisation: a length, position or count; never a buffer size
+};
+AXON_ID(SymbolId);
+struct Symbol {
+  NameId name;
+  SymbolKind kind = SymbolKind::Variable;
+  std::optional<int64_t> value;   // Rigid with a known value: unification uses it, messages use the name
+};
+
+// A dim is a polynomial with rational coefficients over atoms; an atom is a symbol, or a quotient,
+// remainder, minimum or maximum that does not simplify. DimTable interns the canonical form, so
+// `P+S` and `S+P` have one id, `2*(S+1)-2` is `2*S`, and `H*(D/H)` is `D`.
+class DimTable {
+ public:
+  explicit DimTable(Interner& names);
+  DimTable(const DimTable&) = delete;
+  DimTable& operator=(const DimTable&) = delete;
+
+  SymbolId symbol(NameId name, SymbolKind kind);            // interned by (name, kind)
+  SymbolId fresh(std::string_view base, SymbolKind kind);   // a new symbol, name made unique
+  const Symbol& symbol(SymbolId id) const;
+  void set_value(SymbolId rigid, int64_t value);
+
+  DimId integer(int64_t value);
+  DimId of(SymbolId symbol);
+  DimId add(DimId a, DimId b);
+  DimId sub(DimId a, DimId b);
+  DimId mul(DimId a, DimId b);
+  DimId div(DimId a, DimId b);   // exact division in shapes: simplifies; else an atom `a/b` (floor at evaluation)
+  DimId mod(DimId a, DimId b);
+  DimId min(DimId a, DimId b);
+  DimId max(DimId a, DimId b);
+
+  std::optional<int64_t> as_integer(DimId dim) const;
+  std::optional<SymbolId> as_symbol(DimId dim) const;
+  // All symbols that occur, each once, in order of first occurrence.
+  std::vector<SymbolId> symbols(DimId dim) const;
+  bool mentions(DimId dim, SymbolId symbol) const;
+  // When the dim is affine in `symbol` with coefficient ±1: solves dim = target for it.
+  std::optional<DimId> solve(DimId dim, SymbolId symbol, DimId target);
+  // Replaces symbols; symbols for which `map` gives an invalid id stay.
+  DimId substitute(DimId dim, function_ref<DimId(SymbolId)> map);
+  // Value under an assignment; nothing when a symbol has none or a division by zero occurs.
+  std::optional<int64_t> evaluate(DimId dim, function_ref<std::optional<int64_t>(SymbolId)> value) const;
+  // Provable order for all values with every symbol ≥ `lower(symbol)` (0 where it gives nothing): a ≤ b.
+  bool proves_le(DimId a, DimId b, function_ref<std::optional<int64_t>(SymbolId)> lower) const;
+
+  // Canonical text, `2*S+1`; blanks around operators as in language.md 11.1 are the renderer's matter.
+  std::string show(DimId dim) const;
+  // Structure, for consumers that must translate (plan, emit, render): a tree in canonical order.
+  struct Tree {
+    enum class Kind : uint8_t { Integer, Symbol, Add, Sub, Mul, Div, Mod, Min, Max } kind;
+    int64_t value = 0;
+    SymbolId symbol;
+    std::vector<Tree> operands;
+  };
+  Tree tree(DimId dim) const;
+  Interner& names() { return names_; }
+  const Interner& names() const { return names_; }
+
+ private:
+  struct Impl;
+  Interner& names_;
+  Impl* impl_;
+
+ public:
+  ~DimTable();
+};
+
+}  // namespace axon
