@@ -5,42 +5,23 @@
 
 #include <cstdint>
 #include <string>
+#include <string_view>
+#include <unordered_map>
 #include <variant>
 #include <vector>
 
+#include "runtime/core/int_expr.h"
 #include "support/ids.h"
+#include "support/result.h"
 #include "support/store.h"
 #include "types/dtype.h"
 
 namespace axon::runtime {
 
-AXON_ID(SymId);     // a symbol of the program
-AXON_ID(IntId);     // an integer expression
 AXON_ID(ValId);     // a value of a phase
 AXON_ID(WeightId);
 AXON_ID(StateId);
 AXON_ID(ConstId);
-
-// ---- integers ------------------------------------------------------------------------------
-
-enum class SymKind : uint8_t {
-  Shape,  // buffer sizes depend on it: B, S, C
-  Data,   // lengths, positions, counts: operands only, with a proven upper bound
-};
-struct Symbol {
-  std::string name;
-  SymKind kind = SymKind::Shape;
-  IntId upper;       // Data: bound over shape symbols
-};
-
-// Expressions over symbols; operands come before their users in the store.
-struct IntExpr {
-  enum class Kind : uint8_t { Const, Sym, Add, Sub, Mul, FloorDiv, CeilDiv, Mod, Min, Max } kind =
-      Kind::Const;
-  int64_t value = 0;  // Const
-  SymId sym;          // Sym
-  IntId a, b;
-};
 
 // ---- weights, constants, states ------------------------------------------------------------
 
@@ -119,9 +100,25 @@ struct Value {
 
 // Stable operation numbers; see operations.def for operands and parameters.
 enum class Operation : uint16_t {
-#define AXON_OPERATION(ident, name, number, version, operands, params) ident = number,
+#define AXON_OPERATION(ident, name, number, version, in, out, operands, params) ident = number,
 #include "runtime/core/operations.def"
 };
+// Strides that an operation takes, from the strictest to the freest.
+enum class Layout : uint8_t {
+  Dense,     // row-major without gaps
+  Matrix,    // last axis of stride 1; the leading axes collapse to one row stride
+  UnitLast,  // last axis of stride 1, any other strides
+  Any,       // any strides, 0 included
+};
+struct OperationInfo {
+  std::string_view name;
+  int version = 1;
+  Layout in = Layout::Dense;
+  Layout out = Layout::Dense;     // what a planner may ask of the outputs
+  std::string_view operands;      // `x[…,K] weight[O,K] ?bias[O] -> y[…,O]`
+  std::string_view params;
+};
+const OperationInfo* operation_info(Operation operation);  // null: no such number
 
 enum class Activation : uint8_t { None, Relu, Relu2, Silu, Gelu, GeluTanh, Sigmoid, Tanh };
 enum class UnaryCode : uint8_t {
@@ -159,12 +156,16 @@ struct Instr {
   bool barrier = true;            // a consumer's slice crosses a producer's: all workers wait before it
   std::string source;             // `llama.axon:41`, for messages and traces
   std::string scope;              // lexical prefix, attributes time and memory
+
+  const ParamValue* param(std::string_view name) const;
 };
 
 // ---- phases --------------------------------------------------------------------------------
 
+// Shape symbols are bound by the shapes of the given inputs (an axis that is a plain symbol) and by
+// scalar inputs; data symbols by scalar inputs and by the state scalars.
 struct Input {
-  std::string name;               // of MAIN: input_ids, attn_mask, …; or generated: logit_rows
+  std::string name;               // of MAIN: `input_ids`; inside a tuple: `attn_mask.0`; or `logit_rows`
   DType dtype = DType::I64;
   std::vector<IntId> shape;       // empty with is_scalar
   bool is_scalar = false;         // a data symbol given by the caller
@@ -176,18 +177,29 @@ struct Output {
 };
 struct ScalarUpdate { int32_t scalar = 0; IntId value; };  // new value of a StateScalar after the call
 
+// A fact that must hold on entry (RUN-SHAPE).
+struct EntryCheck {
+  enum class Relation : uint8_t { Eq, Le } relation = Relation::Eq;
+  IntId left, right;
+  std::string what;               // for the message: both places
+};
+
 struct Phase {
   std::string name;               // start, extend, step, score, encode
+  bool masked = false;            // takes the padding mask as an input; else every token is real
+  bool selects_rows = false;      // takes `logit_rows[R]` (rows of the flattened [B*S]); `logits` is [R,V]
   std::vector<Input> inputs;
   Store<ValId, Value> values;
   std::vector<Instr> code;
   std::vector<Output> outputs;
   std::vector<ScalarUpdate> updates;
+  std::vector<EntryCheck> checks;
   IntId arena_bytes;              // size of the arena over shape symbols
   std::vector<std::string> notes; // what the planner could not do as well as it wished
 };
 
 struct Program {
+  static constexpr uint32_t kFormat = 1;  // of the serialised form
   std::string model;              // program name, e.g. llama
   std::string task;               // causal_lm, masked_lm, …
   Store<SymId, Symbol> symbols;
@@ -198,25 +210,24 @@ struct Program {
   std::vector<StateScalar> scalars;
   std::vector<Phase> phases;
 
-  const Phase* phase(std::string_view name) const;
+  const Phase* phase(std::string_view name, bool masked = false) const;
   IntId constant(int64_t value);
   IntId symbol(SymId sym);
   // Folds constants and simple identities; equal expressions get one id.
   IntId make(IntExpr::Kind kind, IntId a, IntId b);
+  // Index of `ints` for make(); rebuilt from them where it is missing.
+  std::unordered_multimap<size_t, IntId> int_index;
 };
 
-// Values of symbols during a call, and the evaluation of expressions over them.
-struct Bindings {
-  std::vector<int64_t> values;    // by SymId
-  std::vector<bool> known;
-};
 // Nothing when a symbol is unbound, or on overflow or division by zero.
 bool evaluate(const Program& program, const Bindings& bindings, IntId expr, int64_t& out);
 
 std::string_view spelling(Operation operation);
 // Text for people and tests (the `plan` stage), deterministic.
 std::string show(const Program& program);
-// Bytes that read back to an equal Program; checked on reading (FILE-FORMAT).
+// Bytes that read back to an equal Program.
 std::string serialise(const Program& program);
+// Every id, enumerator, count and length is checked: FILE-FORMAT with the offset.
+Result<Program> deserialise(std::string_view bytes);
 
 }  // namespace axon::runtime
