@@ -1,0 +1,456 @@
+// The serialised form of a Program. One archive walk serves writing and reading, so that the two
+// cannot differ; the reader checks every count, enumerator and id.
+#include <cstring>
+#include <type_traits>
+
+#include <fmt/format.h>
+
+#include "runtime/core/program.h"
+
+namespace axon::runtime {
+namespace {
+
+constexpr char kMagic[4] = {'A', 'X', 'P', 'L'};
+
+// ---- archives ------------------------------------------------------------------------------
+
+class Writer {
+ public:
+  static constexpr bool kReading = false;
+  std::string out;
+  bool ok() const { return true; }
+  void fail(const char*) {}
+  void u64(uint64_t v) {
+    for (int i = 0; i < 8; ++i) out += static_cast<char>(v >> (8 * i));
+  }
+  void size(size_t& n, size_t) { u64(n); }
+  void integer(int64_t& v) { u64(static_cast<uint64_t>(v)); }
+  void real(double& v) {
+    uint64_t bits = 0;
+    std::memcpy(&bits, &v, sizeof bits);
+    u64(bits);
+  }
+  void text(std::string& s) {
+    u64(s.size());
+    out += s;
+  }
+};
+
+class Reader {
+ public:
+  static constexpr bool kReading = true;
+  explicit Reader(std::string_view bytes) : bytes_(bytes) {}
+  bool ok() const { return why_ == nullptr; }
+  const char* why() const { return why_; }
+  size_t offset() const { return pos_; }
+  bool at_end() const { return pos_ == bytes_.size(); }
+  void fail(const char* why) {
+    if (!why_) why_ = why;
+  }
+  uint64_t u64() {
+    if (bytes_.size() - pos_ < 8) {
+      fail("ends too early");
+      return 0;
+    }
+    uint64_t v = 0;
+    for (int i = 7; i >= 0; --i) v = v << 8 | static_cast<uint8_t>(bytes_[pos_ + static_cast<size_t>(i)]);
+    pos_ += 8;
+    return v;
+  }
+  // A count of things that take at least `least` bytes each.
+  void size(size_t& n, size_t least) {
+    uint64_t v = u64();
+    if (ok() && v > (bytes_.size() - pos_) / least) fail("count is larger than the rest of the file");
+    n = ok() ? static_cast<size_t>(v) : 0;
+  }
+  void integer(int64_t& v) { v = static_cast<int64_t>(u64()); }
+  void real(double& v) {
+    uint64_t bits = u64();
+    std::memcpy(&v, &bits, sizeof v);
+  }
+  void text(std::string& s) {
+    size_t n = 0;
+    size(n, 1);
+    s.assign(bytes_.substr(pos_, n));
+    pos_ += n;
+  }
+
+ private:
+  std::string_view bytes_;
+  size_t pos_ = 0;
+  const char* why_ = nullptr;
+};
+
+// ---- pieces --------------------------------------------------------------------------------
+
+template <class A>
+void io(A& a, int64_t& v) { a.integer(v); }
+template <class A>
+void io(A& a, double& v) { a.real(v); }
+template <class A>
+void io(A& a, std::string& v) { a.text(v); }
+
+template <class A>
+void io(A& a, int32_t& v) {
+  int64_t wide = v;
+  a.integer(wide);
+  v = static_cast<int32_t>(wide);
+  if (v != wide) a.fail("number does not fit 32 bits");
+}
+
+template <class A>
+void io(A& a, bool& v) {
+  int64_t wide = v;
+  a.integer(wide);
+  if (wide != 0 && wide != 1) a.fail("neither true nor false");
+  v = wide == 1;
+}
+
+template <class A, class E>
+void io_enum(A& a, E& v, int64_t last) {
+  int64_t wide = static_cast<int64_t>(v);
+  a.integer(wide);
+  if (wide < 0 || wide > last) {
+    a.fail("unknown enumerator");
+    wide = 0;
+  }
+  v = static_cast<E>(wide);
+}
+template <class A>
+void io(A& a, DType& v) { io_enum(a, v, static_cast<int64_t>(DType::F32)); }
+
+// Ids are checked against what exists once everything is read (see Checker).
+template <class A, class Id>
+  requires requires(Id id) { id.index; id.valid(); }
+void io(A& a, Id& id) { io(a, id.index); }
+
+template <class A, class T>
+void io(A& a, std::vector<T>& items) {
+  size_t n = items.size();
+  a.size(n, 8);
+  if (A::kReading) items.resize(n);
+  for (size_t i = 0; i < n && a.ok(); ++i) io(a, items[i]);
+}
+
+template <class A, class Id, class T>
+void io(A& a, Store<Id, T>& store) {
+  size_t n = store.size();
+  a.size(n, 8);
+  for (size_t i = 0; i < n && a.ok(); ++i) {
+    if (A::kReading) store.add(T{});
+    io(a, store[store.id_at(i)]);
+  }
+}
+
+template <class A, size_t I = 0, class... Ts>
+void io_variant(A& a, std::variant<Ts...>& v) {
+  if constexpr (I == 0) {
+    int64_t index = static_cast<int64_t>(v.index());
+    a.integer(index);
+    if (index < 0 || index >= static_cast<int64_t>(sizeof...(Ts))) {
+      a.fail("unknown alternative");
+      return;
+    }
+    if (A::kReading) {
+      std::variant<Ts...> fresh[] = {std::variant<Ts...>(Ts{})...};
+      v = std::move(fresh[index]);
+    }
+  }
+  if constexpr (I < sizeof...(Ts)) {
+    if (v.index() == I) io(a, std::get<I>(v));
+    else io_variant<A, I + 1>(a, v);
+  }
+}
+
+template <class A> void io(A& a, Symbol& s) {
+  io(a, s.name);
+  io_enum(a, s.kind, 1);
+  io(a, s.upper);
+}
+template <class A> void io(A& a, IntExpr& e) {
+  io_enum(a, e.kind, static_cast<int64_t>(IntExpr::Kind::Max));
+  io(a, e.value);
+  io(a, e.sym);
+  io(a, e.a);
+  io(a, e.b);
+}
+template <class A> void io(A& a, WeightNode& node, int depth) {
+  if (depth > 16) return a.fail("weight is nested too deeply");
+  io_enum(a, node.kind, static_cast<int64_t>(WeightNode::Kind::Transpose));
+  io(a, node.name);
+  io(a, node.axis);
+  io(a, node.from);
+  io(a, node.to);
+  size_t n = node.parts.size();
+  a.size(n, 48);
+  if (A::kReading) node.parts.resize(n);
+  for (size_t i = 0; i < n && a.ok(); ++i) io(a, node.parts[i], depth + 1);
+}
+template <class A> void io(A& a, Weight& w) {
+  io(a, w.source, 0);
+  io(a, w.shape);
+  io_enum(a, w.storage, static_cast<int64_t>(Storage::Count) - 1);
+  io_enum(a, w.use, static_cast<int64_t>(Weight::Use::Rows));
+}
+template <class A> void io(A& a, Constant& c) {
+  io(a, c.dtype);
+  io(a, c.shape);
+  io(a, c.bytes);
+}
+template <class A> void io(A& a, State& s) {
+  io(a, s.name);
+  io_enum(a, s.kind, static_cast<int64_t>(State::Kind::Opaque));
+  io(a, s.dtype);
+  io(a, s.shape);
+  io(a, s.row_axis);
+  io(a, s.token_axis);
+  io(a, s.window);
+}
+template <class A> void io(A& a, StateScalar& s) {
+  io(a, s.name);
+  io(a, s.symbol);
+  io(a, s.initial);
+}
+template <class A> void io(A&, PlaceNone&) {}
+template <class A> void io(A& a, PlaceWeight& p) { io(a, p.weight); }
+template <class A> void io(A& a, PlaceConstant& p) { io(a, p.constant); }
+template <class A> void io(A& a, PlaceInput& p) { io(a, p.input); }
+template <class A> void io(A& a, PlaceState& p) { io(a, p.state); }
+template <class A> void io(A& a, PlaceArena& p) { io(a, p.offset); }
+template <class A> void io(A& a, PlaceView& p) {
+  io(a, p.of);
+  io(a, p.offset);
+  io(a, p.strides);
+}
+template <class A> void io(A& a, Value& v) {
+  io(a, v.dtype);
+  io(a, v.shape);
+  io_variant(a, v.place);
+  io(a, v.name);
+  io(a, v.quantised);
+}
+template <class A> void io(A& a, NumericPolicy& p) {
+  io_enum(a, p.activations, static_cast<int64_t>(NumericPolicy::Activations::Int8Block));
+  io_enum(a, p.products, static_cast<int64_t>(NumericPolicy::Products::Int));
+  io(a, p.store);
+  io(a, p.reassociate);
+}
+template <class A> void io(A& a, Param& p) {
+  io(a, p.name);
+  io_variant(a, p.value);
+}
+template <class A> void io(A& a, Instr& i) {
+  int64_t number = static_cast<int64_t>(i.operation);
+  a.integer(number);
+  i.operation = static_cast<Operation>(number);
+  const OperationInfo* info = operation_info(i.operation);
+  if (!info || number != static_cast<int64_t>(i.operation)) return a.fail("unknown operation");
+  int64_t version = info->version;
+  a.integer(version);
+  if (version != info->version) return a.fail("operation of another version");
+  io(a, i.inputs);
+  io(a, i.outputs);
+  io(a, i.params);
+  io(a, i.policy);
+  io(a, i.workspace);
+  io(a, i.workspace_offset);
+  io(a, i.barrier);
+  io(a, i.source);
+  io(a, i.scope);
+}
+template <class A> void io(A& a, Input& in) {
+  io(a, in.name);
+  io(a, in.dtype);
+  io(a, in.shape);
+  io(a, in.is_scalar);
+  io(a, in.symbol);
+}
+template <class A> void io(A& a, Output& o) {
+  io(a, o.name);
+  io(a, o.value);
+}
+template <class A> void io(A& a, ScalarUpdate& u) {
+  io(a, u.scalar);
+  io(a, u.value);
+}
+template <class A> void io(A& a, EntryCheck& c) {
+  io_enum(a, c.relation, 1);
+  io(a, c.left);
+  io(a, c.right);
+  io(a, c.what);
+}
+template <class A> void io(A& a, Phase& p) {
+  io(a, p.name);
+  io(a, p.masked);
+  io(a, p.selects_rows);
+  io(a, p.inputs);
+  io(a, p.values);
+  io(a, p.code);
+  io(a, p.outputs);
+  io(a, p.updates);
+  io(a, p.checks);
+  io(a, p.arena_bytes);
+  io(a, p.notes);
+}
+template <class A> void io(A& a, Program& p) {
+  io(a, p.model);
+  io(a, p.task);
+  io(a, p.symbols);
+  io(a, p.ints);
+  io(a, p.weights);
+  io(a, p.constants);
+  io(a, p.states);
+  io(a, p.scalars);
+  io(a, p.phases);
+}
+
+// ---- what ids may name ---------------------------------------------------------------------
+
+class Checker {
+ public:
+  explicit Checker(const Program& program) : p_(program) {}
+
+  // Null, or what is wrong.
+  const char* run() {
+    for (const Symbol& s : p_.symbols) optional_int(s.upper);
+    for (size_t i = 0; i < p_.ints.size(); ++i) int_expr(i);
+    for (const Weight& w : p_.weights) sizes(w.shape);
+    for (const Constant& c : p_.constants) constant(c);
+    for (const State& s : p_.states) state(s);
+    for (const StateScalar& s : p_.scalars) symbol(s.symbol);
+    for (const Phase& phase : p_.phases) this->phase(phase);
+    return why_;
+  }
+
+ private:
+  void need(bool good, const char* why) {
+    if (!good && !why_) why_ = why;
+  }
+  template <class Id>
+  void id(Id id, size_t count, const char* why) {
+    need(id.index >= 0 && static_cast<size_t>(id.index) < count, why);
+  }
+  void symbol(SymId s) { id(s, p_.symbols.size(), "symbol out of range"); }
+  void integer(IntId e) { id(e, p_.ints.size(), "expression out of range"); }
+  void optional_int(IntId e) {
+    if (e.index != -1) integer(e);
+  }
+  void integers(const std::vector<IntId>& list) {
+    for (IntId e : list) integer(e);
+  }
+  void sizes(const std::vector<int64_t>& shape) {
+    need(shape.size() <= 16, "too many axes");
+    for (int64_t d : shape) need(d >= 0, "negative size");
+  }
+  void int_expr(size_t i) {
+    const IntExpr& e = p_.ints[p_.ints.id_at(i)];
+    if (e.kind == IntExpr::Kind::Sym) return symbol(e.sym);
+    if (e.kind == IntExpr::Kind::Const) return;
+    id(e.a, i, "expression uses a later one");
+    id(e.b, i, "expression uses a later one");
+  }
+  void constant(const Constant& c) {
+    sizes(c.shape);
+    need(c.dtype != DType::Unknown, "constant without element type");
+    if (why_) return;
+    size_t bytes = dtype_size(c.dtype);
+    for (int64_t d : c.shape) {
+      if (__builtin_mul_overflow(bytes, static_cast<size_t>(d), &bytes)) return need(false, "constant too large");
+    }
+    need(bytes == c.bytes.size(), "constant of another size than its shape");
+  }
+  void state(const State& s) {
+    integers(s.shape);
+    auto rank = static_cast<int32_t>(s.shape.size());
+    need(s.row_axis >= 0 && s.row_axis < rank, "row axis out of range");
+    need(s.token_axis >= -1 && s.token_axis < rank, "token axis out of range");
+  }
+  void place(const Phase& phase, const Value& v) {
+    if (auto* w = std::get_if<PlaceWeight>(&v.place)) id(w->weight, p_.weights.size(), "weight out of range");
+    if (auto* c = std::get_if<PlaceConstant>(&v.place)) id(c->constant, p_.constants.size(), "constant out of range");
+    if (auto* s = std::get_if<PlaceState>(&v.place)) id(s->state, p_.states.size(), "state out of range");
+    if (auto* a = std::get_if<PlaceArena>(&v.place)) integer(a->offset);
+    if (auto* in = std::get_if<PlaceInput>(&v.place)) {
+      need(in->input >= 0 && static_cast<size_t>(in->input) < phase.inputs.size(), "input out of range");
+    }
+    if (auto* view = std::get_if<PlaceView>(&v.place)) {
+      id(view->of, phase.values.size(), "view of no value");
+      integer(view->offset);
+      integers(view->strides);
+      need(view->strides.size() == v.shape.size(), "view with other rank than its value");
+      if (!why_) need(phase.values[view->of].place_kind() != PlaceKind::View, "view of a view");
+    }
+  }
+  void instr(const Phase& phase, const Instr& i) {
+    for (ValId v : i.inputs) {
+      if (v.index != -1) id(v, phase.values.size(), "operand out of range");
+    }
+    for (ValId v : i.outputs) id(v, phase.values.size(), "result out of range");
+    for (const Param& p : i.params) {
+      if (auto* e = std::get_if<IntId>(&p.value)) integer(*e);
+    }
+    optional_int(i.workspace);
+    optional_int(i.workspace_offset);
+    need(i.workspace.valid() == i.workspace_offset.valid(), "workspace without place");
+  }
+  void phase(const Phase& phase) {
+    for (const Input& in : phase.inputs) {
+      integers(in.shape);
+      if (in.is_scalar) symbol(in.symbol);
+    }
+    for (const Value& v : phase.values) {
+      integers(v.shape);
+      need(v.shape.size() <= 16, "too many axes");
+      place(phase, v);
+    }
+    for (const Instr& i : phase.code) instr(phase, i);
+    for (const Output& o : phase.outputs) id(o.value, phase.values.size(), "output out of range");
+    for (const ScalarUpdate& u : phase.updates) {
+      need(u.scalar >= 0 && static_cast<size_t>(u.scalar) < p_.scalars.size(), "scalar out of range");
+      integer(u.value);
+    }
+    for (const EntryCheck& c : phase.checks) {
+      integer(c.left);
+      integer(c.right);
+    }
+    integer(phase.arena_bytes);
+  }
+
+  const Program& p_;
+  const char* why_ = nullptr;
+};
+
+Error format_error(const char* why, size_t offset) {
+  Error error;
+  error.code = "FILE-FORMAT";
+  error.message = fmt::format("not a readable program: {}", why);
+  error.offset = static_cast<int64_t>(offset);
+  return error;
+}
+
+}  // namespace
+
+std::string serialise(const Program& program) {
+  Writer writer;
+  writer.out.assign(kMagic, sizeof kMagic);
+  writer.u64(Program::kFormat);
+  io(writer, const_cast<Program&>(program));  // a writing walk changes nothing
+  return std::move(writer.out);
+}
+
+Result<Program> deserialise(std::string_view bytes) {
+  if (bytes.substr(0, sizeof kMagic) != std::string_view(kMagic, sizeof kMagic)) {
+    return format_error("no program starts like this", 0);
+  }
+  Reader reader(bytes.substr(sizeof kMagic));
+  auto offset = [&] { return reader.offset() + sizeof kMagic; };
+  if (reader.u64() != Program::kFormat && reader.ok()) return format_error("another format version", offset());
+  Program program;
+  if (reader.ok()) io(reader, program);
+  if (reader.ok() && !reader.at_end()) reader.fail("bytes after the end");
+  if (!reader.ok()) return format_error(reader.why(), offset());
+  if (const char* why = Checker(program).run()) return format_error(why, offset());
+  return program;
+}
+
+}  // namespace axon::runtime
