@@ -16,7 +16,7 @@ constexpr int kMaxParams = 8;
 // Names of an operation's parameters, separated by blanks, as operations.def lists them.
 constexpr std::string_view operation_params(Operation operation) {
   switch (operation) {
-#define AXON_OPERATION(ident, name, number, version, operands, params) \
+#define AXON_OPERATION(ident, name, number, version, in, out, operands, params) \
   case Operation::ident: return params;
 #include "runtime/core/operations.def"
   }
@@ -24,7 +24,7 @@ constexpr std::string_view operation_params(Operation operation) {
 }
 constexpr std::string_view operation_operands(Operation operation) {
   switch (operation) {
-#define AXON_OPERATION(ident, name, number, version, operands, params) \
+#define AXON_OPERATION(ident, name, number, version, in, out, operands, params) \
   case Operation::ident: return operands;
 #include "runtime/core/operations.def"
   }
