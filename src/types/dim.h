@@ -2,9 +2,10 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
-#include <utility>
+#include <string_view>
 #include <vector>
 
 #include "support/function_ref.h"
@@ -37,6 +38,7 @@ class DimTable {
   explicit DimTable(Interner& names);
   DimTable(const DimTable&) = delete;
   DimTable& operator=(const DimTable&) = delete;
+  ~DimTable();
 
   SymbolId symbol(NameId name, SymbolKind kind);            // interned by (name, kind)
   SymbolId fresh(std::string_view base, SymbolKind kind);   // a new symbol, name made unique
@@ -60,6 +62,8 @@ class DimTable {
   bool mentions(DimId dim, SymbolId symbol) const;
   // When the dim is affine in `symbol` with coefficient ±1: solves dim = target for it.
   std::optional<DimId> solve(DimId dim, SymbolId symbol, DimId target);
+  // The same for any coefficient that does not mention `symbol`; the division is taken to be exact.
+  std::optional<DimId> solve_exact(DimId dim, SymbolId symbol, DimId target);
   // Replaces symbols; symbols for which `map` gives an invalid id stay.
   DimId substitute(DimId dim, function_ref<DimId(SymbolId)> map);
   // Value under an assignment; nothing when a symbol has none or a division by zero occurs.
@@ -80,13 +84,11 @@ class DimTable {
   Interner& names() { return names_; }
   const Interner& names() const { return names_; }
 
- private:
   struct Impl;
-  Interner& names_;
-  Impl* impl_;
 
- public:
-  ~DimTable();
+ private:
+  Interner& names_;
+  std::unique_ptr<Impl> impl_;
 };
 
 }  // namespace axon
