@@ -5,9 +5,7 @@
 
 namespace axon::graph {
 
-Operand ref(const Module& module, ValueId value) {
-  return {Ref{value}, module.values[value].type};
-}
+Operand ref(const Module& module, ValueId value) { return {Ref{value}, module.values[value].type}; }
 Operand global_ref(ModuleId module, TypeId type) { return {GlobalRef{module}, type}; }
 Operand lit_null(const TypeTable& types) { return {LitNull{}, types.null()}; }
 Operand lit_bool(bool value, const TypeTable& types) { return {LitBool{value}, types.bool_()}; }
@@ -19,28 +17,35 @@ Operand lit_string(NameId value, const TypeTable& types) {
   return {LitString{value}, types.string()};
 }
 Operand dim_operand(DimId dim, const TypeTable& types) { return {DimRef{dim}, types.dim()}; }
-Operand path_operand(Path path, const TypeTable& types) {
-  return {std::move(path), types.path()};
-}
+Operand path_operand(Path path, const TypeTable& types) { return {std::move(path), types.path()}; }
 
 TypeId natural_type(const Module& module, const Graph* graph, const Operand& operand,
                     const TypeTable& types) {
   switch (operand.kind()) {
-    case OperandKind::Ref: return module.values[operand.as<Ref>().value].type;
+    case OperandKind::Ref:
+      return module.values[operand.as<Ref>().value].type;
     case OperandKind::Global: {
       ModuleId global = operand.as<GlobalRef>().module;
-      bool known = graph && global.valid() &&
-                   static_cast<size_t>(global.index) < graph->modules.size();
+      bool known =
+          graph && global.valid() && static_cast<size_t>(global.index) < graph->modules.size();
       return known ? (*graph)[global].return_type : TypeId{};
     }
-    case OperandKind::Dim: return types.dim();
-    case OperandKind::Null: return types.null();
-    case OperandKind::Bool: return types.bool_();
-    case OperandKind::Int: return types.int_();
-    case OperandKind::Float: return types.float_();
-    case OperandKind::String: return types.string();
-    case OperandKind::Path: return types.path();
-    case OperandKind::Nested: return module.nested[operand.as<Nested>().expr].type;
+    case OperandKind::Dim:
+      return types.dim();
+    case OperandKind::Null:
+      return types.null();
+    case OperandKind::Bool:
+      return types.bool_();
+    case OperandKind::Int:
+      return types.int_();
+    case OperandKind::Float:
+      return types.float_();
+    case OperandKind::String:
+      return types.string();
+    case OperandKind::Path:
+      return types.path();
+    case OperandKind::Nested:
+      return module.nested[operand.as<Nested>().expr].type;
   }
   AXON_UNREACHABLE("operand kind");
 }

@@ -11,7 +11,7 @@ namespace axon::graph {
 
 // ---- operands ------------------------------------------------------------------------------
 
-Operand ref(const Module& module, ValueId value);      // typed as the value
+Operand ref(const Module& module, ValueId value);  // typed as the value
 Operand global_ref(ModuleId module, TypeId type);
 Operand lit_null(const TypeTable& types);
 Operand lit_bool(bool value, const TypeTable& types);
@@ -33,7 +33,7 @@ void for_each_value(const Module& module, const Operand& operand, Visit&& visit)
 // ---- modules -------------------------------------------------------------------------------
 
 ModuleId add_module(Graph& graph, NameId name);
-ModuleId find_module(const Graph& graph, NameId name);   // invalid when there is none
+ModuleId find_module(const Graph& graph, NameId name);  // invalid when there is none
 
 // Appends to one module of a graph. New nodes get the builder's current source, scope and span.
 class Builder {

@@ -8,11 +8,11 @@ namespace {
 
 constexpr std::string_view kDTypes[] = {"", "bool", "i32", "i64", "f16", "bf16", "f32"};
 constexpr std::string_view kMarks[] = {"", "!", "^", "~", "#"};
-constexpr std::string_view kRelations[] = {"==", "!=", "<=", "<",
+constexpr std::string_view kRelations[] = {"==",      "!=",       "<=",      "<",
                                            "is true", "is false", "is null", "is not null"};
-constexpr TypeKind kPlain[] = {TypeKind::Error, TypeKind::Any,  TypeKind::Null,   TypeKind::Int,
-                               TypeKind::Dim,   TypeKind::Float, TypeKind::Bool,  TypeKind::String,
-                               TypeKind::Path};
+constexpr TypeKind kPlain[] = {TypeKind::Error, TypeKind::Any,    TypeKind::Null,
+                               TypeKind::Int,   TypeKind::Dim,    TypeKind::Float,
+                               TypeKind::Bool,  TypeKind::String, TypeKind::Path};
 constexpr std::string_view kPlainNames[] = {"Error", "Any",  "Null",   "Int", "Dim",
                                             "Float", "Bool", "String", "Path"};
 
@@ -54,9 +54,7 @@ std::optional<TypeKind> read_plain_type(std::string_view word) {
   return {};
 }
 
-bool is_name_start(char c) {
-  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
-}
+bool is_name_start(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_'; }
 bool is_name_char(char c) { return is_name_start(c) || (c >= '0' && c <= '9') || c == '.'; }
 
 void put_name(std::string& out, std::string_view name) {
@@ -74,10 +72,14 @@ void put_name(std::string& out, std::string_view name) {
 void put_escaped(std::string& out, std::string_view text, std::string_view also) {
   constexpr char kHex[] = "0123456789abcdef";
   for (char c : text) {
-    if (c == '\n') out += "\\n";
-    else if (c == '\t') out += "\\t";
-    else if (c == '\r') out += "\\r";
-    else if (c == '\\' || also.find(c) != also.npos) (out += '\\') += c;
+    if (c == '\n')
+      out += "\\n";
+    else if (c == '\t')
+      out += "\\t";
+    else if (c == '\r')
+      out += "\\r";
+    else if (c == '\\' || also.find(c) != also.npos)
+      (out += '\\') += c;
     else if (static_cast<unsigned char>(c) < 32 || c == 127) {
       out += "\\x";
       out += kHex[static_cast<unsigned char>(c) >> 4];

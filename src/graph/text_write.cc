@@ -15,7 +15,10 @@ using words::put_name;
 class Writer {
  public:
   Writer(const Graph& graph, const TypeTable& types, const WriteOptions& options)
-      : graph_(graph), types_(types), dims_(types.dims()), names_(types.dims().names()),
+      : graph_(graph),
+        types_(types),
+        dims_(types.dims()),
+        names_(types.dims().names()),
         options_(options) {}
 
   std::string take() { return std::move(out_); }
@@ -91,8 +94,10 @@ class Writer {
 
  private:
   void name(NameId id) {
-    if (id.valid()) put_name(out_, names_.text(id));
-    else out_ += "_";
+    if (id.valid())
+      put_name(out_, names_.text(id));
+    else
+      out_ += "_";
   }
   void value_name(ValueId id) {
     out_ += "%";
@@ -100,8 +105,10 @@ class Writer {
   }
   void module_name(ModuleId id) {
     out_ += "$";
-    if (!id.valid()) out_ += "_";
-    else name(graph_[id].name);
+    if (!id.valid())
+      out_ += "_";
+    else
+      name(graph_[id].name);
   }
   void dtype(DType d) {
     if (d != DType::Unknown) out_ += std::string(" ") + std::string(words::short_dtype(d));
@@ -231,9 +238,15 @@ void Writer::repeat(const RepeatInfo& info) {
   out_ += "; args";
   for (const RepeatArg& arg : info.args) {
     switch (arg.kind) {
-      case RepeatArg::Kind::Iter: out_ += " iter"; break;
-      case RepeatArg::Kind::Carry: out_ += " carry:" + std::to_string(arg.index); break;
-      case RepeatArg::Kind::Input: out_ += " input:" + std::to_string(arg.index); break;
+      case RepeatArg::Kind::Iter:
+        out_ += " iter";
+        break;
+      case RepeatArg::Kind::Carry:
+        out_ += " carry:" + std::to_string(arg.index);
+        break;
+      case RepeatArg::Kind::Input:
+        out_ += " input:" + std::to_string(arg.index);
+        break;
     }
   }
   auto marks = [&](std::string_view word, const std::vector<int32_t>& indices) {
@@ -279,31 +292,45 @@ void Writer::returns() {
 }
 
 void Writer::literal(double value) {
-  if (std::isnan(value)) out_ += "nan";
-  else if (std::isinf(value)) out_ += value > 0 ? "inf" : "-inf";
-  else out_ += show_double(value);
+  if (std::isnan(value))
+    out_ += "nan";
+  else if (std::isinf(value))
+    out_ += value > 0 ? "inf" : "-inf";
+  else
+    out_ += show_double(value);
 }
 
 void Writer::bare_operand(const Operand& o) {
   switch (o.kind()) {
-    case OperandKind::Ref: return value_name(o.as<Ref>().value);
-    case OperandKind::Global: return module_name(o.as<GlobalRef>().module);
+    case OperandKind::Ref:
+      return value_name(o.as<Ref>().value);
+    case OperandKind::Global:
+      return module_name(o.as<GlobalRef>().module);
     case OperandKind::Dim:
       out_ += "<";
       dim(o.as<DimRef>().dim);
       out_ += ">";
       return;
-    case OperandKind::Null: out_ += "null"; return;
-    case OperandKind::Bool: out_ += o.as<LitBool>().value ? "true" : "false"; return;
-    case OperandKind::Int: out_ += std::to_string(o.as<LitInt>().value); return;
-    case OperandKind::Float: return literal(o.as<LitFloat>().value);
+    case OperandKind::Null:
+      out_ += "null";
+      return;
+    case OperandKind::Bool:
+      out_ += o.as<LitBool>().value ? "true" : "false";
+      return;
+    case OperandKind::Int:
+      out_ += std::to_string(o.as<LitInt>().value);
+      return;
+    case OperandKind::Float:
+      return literal(o.as<LitFloat>().value);
     case OperandKind::String:
       out_ += '"';
       words::put_escaped(out_, names_.text(o.as<LitString>().value), "\"");
       out_ += '"';
       return;
-    case OperandKind::Path: return path(o.as<Path>());
-    case OperandKind::Nested: return nested(module_->nested[o.as<Nested>().expr]);
+    case OperandKind::Path:
+      return path(o.as<Path>());
+    case OperandKind::Nested:
+      return nested(module_->nested[o.as<Nested>().expr]);
   }
 }
 
@@ -339,7 +366,8 @@ void Writer::attrs(const std::vector<Attr>& attrs) {
 void Writer::path_text(const Path& p) {
   for (size_t i = 0; i < p.pieces.size(); ++i) {
     const PathPiece& piece = p.pieces[i];
-    if (i > 0) out_ += piece.joined ? (piece.placeholder || p.pieces[i - 1].placeholder ? "" : "\\+") : ".";
+    if (i > 0)
+      out_ += piece.joined ? (piece.placeholder || p.pieces[i - 1].placeholder ? "" : "\\+") : ".";
     if (!piece.placeholder) {
       words::put_escaped(out_, names_.text(piece.text), "'{}.");
       continue;
@@ -378,7 +406,8 @@ void Writer::type(TypeId id) {
   }
   const TypeData& data = types_.get(id);
   switch (data.kind) {
-    case TypeKind::Variable: return symbol(data.variable);
+    case TypeKind::Variable:
+      return symbol(data.variable);
     case TypeKind::Optional:
       out_ += "?";
       return type(data.items[0]);
@@ -408,7 +437,9 @@ void Writer::type(TypeId id) {
       }
       out_ += "]";
       return;
-    default: out_ += words::plain_type(data.kind); return;
+    default:
+      out_ += words::plain_type(data.kind);
+      return;
   }
 }
 
@@ -432,15 +463,25 @@ void Writer::dim_tree(const DimTable::Tree& tree, int outer) {
     out_ += ")";
   };
   switch (tree.kind) {
-    case Kind::Integer: out_ += std::to_string(tree.value); return;
-    case Kind::Symbol: return symbol(tree.symbol);
-    case Kind::Add: return chain("+", 1, 2);
-    case Kind::Sub: return chain("-", 1, 2);
-    case Kind::Mul: return chain("*", 2, 3);
-    case Kind::Div: return chain("/", 2, 3);
-    case Kind::Mod: return chain("%", 2, 3);
-    case Kind::Min: return call("min");
-    case Kind::Max: return call("max");
+    case Kind::Integer:
+      out_ += tree.value < 0 ? "(" + std::to_string(tree.value) + ")" : std::to_string(tree.value);
+      return;
+    case Kind::Symbol:
+      return symbol(tree.symbol);
+    case Kind::Add:
+      return chain("+", 1, 2);
+    case Kind::Sub:
+      return chain("-", 1, 2);
+    case Kind::Mul:
+      return chain("*", 2, 3);
+    case Kind::Div:
+      return chain("/", 2, 3);
+    case Kind::Mod:
+      return chain("%", 2, 3);
+    case Kind::Min:
+      return call("min");
+    case Kind::Max:
+      return call("max");
   }
 }
 
