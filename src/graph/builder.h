@@ -30,6 +30,10 @@ TypeId natural_type(const Module& module, const Graph* graph, const Operand& ope
 template <class Visit>
 void for_each_value(const Module& module, const Operand& operand, Visit&& visit);
 
+// Visits the modules that a module calls, loops over, or reads as globals; repeats included.
+template <class Visit>
+void for_each_module(const Module& module, Visit&& visit);
+
 // ---- modules -------------------------------------------------------------------------------
 
 ModuleId add_module(Graph& graph, NameId name);
@@ -101,6 +105,44 @@ void for_each_value(const Module& module, const Operand& operand, Visit&& visit)
     for (const Operand& input : expr.inputs) for_each_value(module, input, visit);
     for (const Attr& attr : expr.attrs) for_each_value(module, attr.value, visit);
   }
+}
+
+namespace internal {
+
+template <class Visit>
+void visit_path_modules(const Path& path, Visit&& visit) {
+  for (const PathPiece& piece : path.pieces) {
+    if (piece.placeholder && piece.global.valid()) visit(piece.global);
+  }
+}
+
+template <class Visit>
+void visit_operand_modules(const Module& module, const Operand& operand, Visit&& visit) {
+  if (const GlobalRef* g = operand.get<GlobalRef>()) {
+    visit(g->module);
+  } else if (const Path* p = operand.get<Path>()) {
+    visit_path_modules(*p, visit);
+  } else if (const Nested* n = operand.get<Nested>()) {
+    const NestedExpr& expr = module.nested[n->expr];
+    if (expr.callee.valid()) visit(expr.callee);
+    for (const Operand& input : expr.inputs) visit_operand_modules(module, input, visit);
+    for (const Attr& attr : expr.attrs) visit_operand_modules(module, attr.value, visit);
+  }
+}
+
+}  // namespace internal
+
+template <class Visit>
+void for_each_module(const Module& module, Visit&& visit) {
+  for (NodeId id : module.order) {
+    const Node& node = module.nodes[id];
+    if (node.callee.valid()) visit(node.callee);
+    if (node.repeat >= 0) visit(module.repeats[static_cast<size_t>(node.repeat)].callee);
+    for (const Operand& o : node.inputs) internal::visit_operand_modules(module, o, visit);
+    for (const Attr& a : node.attrs) internal::visit_operand_modules(module, a.value, visit);
+    internal::visit_path_modules(node.scope, visit);
+  }
+  for (const Operand& o : module.outputs) internal::visit_operand_modules(module, o, visit);
 }
 
 }  // namespace axon::graph
