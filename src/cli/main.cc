@@ -1,0 +1,40 @@
+// The axon command: reads options, calls the verb, returns its exit status.
+#include "cli/options.h"
+#include "cli/report.h"
+#include "cli/signals.h"
+#include "cli/verbs.h"
+
+namespace axon::cli {
+namespace {
+
+int call_verb(const Options& options) {
+  switch (options.verb) {
+    case Verb::Run: return verb_run(options);
+    case Verb::Chat: return verb_chat(options);
+    case Verb::Embed: return verb_embed(options);
+    case Verb::Score: return verb_score(options);
+    case Verb::Tokenize: return verb_tokenize(options);
+    case Verb::Forward: return verb_forward(options);
+    case Verb::Check: return verb_check(options);
+    case Verb::Dump: return verb_dump(options);
+    case Verb::Explain: return verb_explain(options);
+    case Verb::Inspect: return verb_inspect(options);
+    case Verb::Zoo: return verb_zoo(options);
+    case Verb::List: return verb_list(options);
+    case Verb::Bench: return verb_bench(options);
+    case Verb::Completion: return verb_completion(options);
+    case Verb::Version:
+    case Verb::None: return 2;
+  }
+  return 70;
+}
+
+}  // namespace
+}  // namespace axon::cli
+
+int main(int argc, char** argv) {
+  axon::cli::install_signal_handlers();
+  axon::cli::Options options;
+  if (auto status = axon::cli::parse_options(argc, argv, options)) return *status;
+  return axon::cli::call_verb(options);
+}

@@ -1,0 +1,58 @@
+// Source text to Graph: the order of the front end's stages, and where to stop (design.md 2).
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "graph/graph.h"
+#include "sema/stages.h"
+
+namespace axon::driver {
+
+// Stages by their dump names (language.md 10.1).
+enum class Stage : uint8_t {
+  Parse, Resolve, Materialize, Normalize, Elaborate, Flatten, Typecheck, GraphIr, GraphIrAxon, Final, Plan
+};
+std::optional<Stage> parse_stage(std::string_view name);
+std::string_view spelling(Stage stage);
+
+struct FrontendOptions {
+  std::string path;                   // shown in messages; its folder is searched for imports
+  std::string text;
+  std::string main;                   // empty: the program's own
+  std::vector<std::string> overlays;
+  bool auto_overlay = false;          // `static` where the program checks under it, else the base
+  std::vector<std::string> search_path;
+  bool strict = false;
+  sema::Answers answers;              // the checkpoint's, or null
+  Stage stop_after = Stage::GraphIr;
+};
+
+// Milliseconds of one stage.
+struct StageTime { Stage stage; double ms = 0; };
+
+// What a run of the front end made. Stages after the first that reported an error are empty.
+struct Frontend {
+  std::unique_ptr<sema::Session> session;
+  FileId root;
+  std::optional<sema::LoadedModules> loaded;
+  std::optional<sema::ClosedProgram> closed;
+  std::optional<sema::Materialized> materialized;
+  std::optional<sema::NormalizedProgram> normalized;
+  std::optional<sema::ElaboratedProgram> elaborated;
+  std::optional<sema::FlatProgram> flat;
+  std::optional<sema::TypedProgram> typed;
+  std::optional<graph::Graph> graph;
+  std::vector<std::string> overlays;  // as used
+  std::string overlay_note;           // why the base library was taken, when `static` was tried
+  std::vector<StageTime> times;
+  bool ok() const { return !session->sink.has_errors(); }
+};
+
+Frontend run_frontend(const FrontendOptions& options);
+// The stage's text; needs a front end that got that far.
+std::string dump_stage(const Frontend& frontend, Stage stage);
+
+}  // namespace axon::driver
