@@ -213,7 +213,7 @@ Value Evaluator::call_macro(int32_t index, const CallArgs& args) {
       heap_.set(named, key, value);
     }
   }
-  locals.emplace_back("varargs", heap_.list(std::move(extra)));
+  locals.emplace_back("varargs", heap_.tuple(std::move(extra)));
   locals.emplace_back("kwargs", named);
   std::vector<Scope> hidden(std::make_move_iterator(scopes_.begin() + static_cast<ptrdiff_t>(visible)),
                             std::make_move_iterator(scopes_.end()));

@@ -1,7 +1,7 @@
 // Statements and expressions of a template run.
 #include "runtime/text/template_eval.h"
 
-#include <cmath>
+#include <algorithm>
 
 namespace axon::text::tmpl {
 namespace {
@@ -355,10 +355,13 @@ Value Evaluator::eval_dict(const Expr& e) {
   for (size_t i = 0; i + 1 < e.items.size() && !failed_; i += 2) {
     Value key = eval(e.items[i]);
     Value value = eval(e.items[i + 1]);
-    if (key.kind == Kind::String) {
-      heap_.set(dict, heap_.text(key), value);
+    Pairs& pairs = heap_.pairs(dict);
+    auto same = std::find_if(pairs.begin(), pairs.end(),
+                             [&](const auto& pair) { return equal(heap_, pair.first, key); });
+    if (same == pairs.end()) {
+      pairs.emplace_back(key, value);
     } else {
-      heap_.pairs(dict).emplace_back(key, value);
+      same->second = value;
     }
   }
   return dict;
