@@ -1,0 +1,154 @@
+// Reads the embedded tables of zoo/formats/gguf/; the only file that sees the TOML library.
+#include "runtime/formats/gguf_table.h"
+
+#define TOML_EXCEPTIONS 0
+#define TOML_ENABLE_FORMATTERS 0
+#include <toml++/toml.h>
+
+#include <algorithm>
+#include <sstream>
+
+#include "support/embedded.h"
+#include "support/text.h"
+
+namespace axon::formats {
+namespace {
+
+using model::ConfigValue;
+
+constexpr std::string_view kFolder = "formats/gguf/";
+constexpr std::string_view kSuffix = ".toml";
+
+// The tables are our own data: a fault in one is our bug, found by the test that reads them all.
+std::string text_of(const toml::node_view<const toml::node>& node) {
+  if (!node) return {};
+  auto text = node.value<std::string>();
+  AXON_CHECK(text.has_value(), "loader table: expected a string");
+  return *text;
+}
+
+std::optional<ConfigValue> literal(const toml::node_view<const toml::node>& node) {
+  if (!node) return {};
+  if (auto flag = node.value_exact<bool>()) return ConfigValue::of(*flag);
+  if (auto integer = node.value_exact<int64_t>()) return ConfigValue::of(*integer);
+  if (auto number = node.value_exact<double>()) return ConfigValue::of(*number);
+  if (auto text = node.value_exact<std::string>()) return ConfigValue::of(*text);
+  const toml::array* list = node.as_array();
+  AXON_CHECK(list, "loader table: expected a literal");
+  ConfigValue out;
+  out.kind = ConfigValue::Kind::List;
+  for (const toml::node& item : *list) {
+    out.items.push_back(*literal(toml::node_view<const toml::node>(item)));
+  }
+  return out;
+}
+
+Transform transform_of(std::string_view text, std::string& heads_key) {
+  if (text == "transpose") return {Transform::Kind::Transpose};
+  if (text == "add_one") return {Transform::Kind::AddOne};
+  if (text == "sub_one") return {Transform::Kind::SubOne};
+  constexpr std::string_view kPermute = "permute_rope(";
+  AXON_CHECK(starts_with(text, kPermute) && ends_with(text, ")"), "loader table: unknown transform");
+  heads_key = text.substr(kPermute.size(), text.size() - kPermute.size() - 1);
+  return {Transform::Kind::PermuteRope};
+}
+
+TensorRule tensor_rule(const toml::array& row) {
+  AXON_CHECK(row.size() == 2 || row.size() == 3, "loader table: a tensor row has two or three items");
+  TensorRule out;
+  auto item = [&](size_t i) { return text_of(toml::node_view<const toml::node>(row[i])); };
+  out.stored = item(0);
+  out.published = item(1);
+  if (row.size() == 3) out.transform = transform_of(item(2), out.heads_key);
+  return out;
+}
+
+ConfigRule config_rule(const toml::table& row) {
+  ConfigRule out;
+  out.key = text_of(row["key"]);
+  if (const toml::array* keys = row["from"].as_array()) {
+    for (const toml::node& key : *keys) out.from.push_back(text_of(toml::node_view<const toml::node>(key)));
+  } else if (row["from"]) {
+    out.from.push_back(text_of(row["from"]));
+  }
+  if (const toml::table* values = row["values"].as_table()) {
+    for (const auto& [from, to] : *values) {
+      out.values.emplace_back(std::string(from.str()), text_of(toml::node_view<const toml::node>(to)));
+    }
+  }
+  out.rows_of = text_of(row["rows_of"]);
+  out.has = text_of(row["has"]);
+  out.lacks = text_of(row["lacks"]);
+  out.rope_factors = text_of(row["rope_factors"]);
+  out.otherwise = literal(row["otherwise"]);
+  out.required = row["required"].value_or(false);
+  return out;
+}
+
+GgufTable read_table(std::string_view arch, std::string_view text) {
+  toml::parse_result parsed = toml::parse(text);
+  if (!parsed) {
+    std::ostringstream why;
+    why << "loader table `" << arch << "`: " << parsed.error().description();
+    AXON_UNREACHABLE(why.str().c_str());
+  }
+  const toml::table root = std::move(parsed).table();
+  GgufTable out;
+  out.arch = arch;
+  const toml::array* tensors = root["tensors"].as_array();
+  const toml::array* config = root["config"].as_array();
+  AXON_CHECK(tensors && config, "loader table: needs `tensors` and `config`");
+  for (const toml::node& row : *tensors) {
+    AXON_CHECK(row.as_array(), "loader table: a tensor row is an array");
+    out.tensors.push_back(tensor_rule(*row.as_array()));
+  }
+  for (const toml::node& row : *config) {
+    AXON_CHECK(row.as_table(), "loader table: a config row is a table");
+    out.config.push_back(config_rule(*row.as_table()));
+  }
+  return out;
+}
+
+}  // namespace
+
+std::vector<std::string> gguf_architectures() {
+  std::vector<std::string> out;
+  for (const embedded::File& file : embedded::zoo()) {
+    if (!starts_with(file.path, kFolder) || !ends_with(file.path, kSuffix)) continue;
+    out.emplace_back(file.path.substr(kFolder.size(), file.path.size() - kFolder.size() - kSuffix.size()));
+  }
+  std::sort(out.begin(), out.end());
+  return out;
+}
+
+Result<GgufTable> find_gguf_table(std::string_view arch) {
+  for (const embedded::File& file : embedded::zoo()) {
+    if (file.path == std::string(kFolder) + std::string(arch) + std::string(kSuffix)) {
+      return read_table(arch, file.text);
+    }
+  }
+  std::vector<std::string> known = gguf_architectures();
+  std::vector<std::string> near = closest(arch, known);
+  return Error{"FILE-MODEL",
+               "GGUF architecture `" + std::string(arch) + "` has no loader table; there are " +
+                   join(known, ", "),
+               {}, -1, near.empty() ? "" : "did you mean `" + near[0] + "`?"};
+}
+
+std::optional<std::string> apply_name(const TensorRule& rule, std::string_view stored) {
+  std::vector<std::string_view> pattern = split(rule.stored, '.');
+  std::vector<std::string_view> parts = split(stored, '.');
+  if (pattern.size() != parts.size()) return {};
+  for (size_t i = 0; i < parts.size(); ++i) {
+    if (pattern[i] != parts[i] && !starts_with(pattern[i], "{")) return {};
+  }
+  std::string out = rule.published;
+  for (size_t i = 0; i < parts.size(); ++i) {
+    if (!starts_with(pattern[i], "{")) continue;
+    size_t at = out.find(pattern[i]);
+    if (at != out.npos) out.replace(at, pattern[i].size(), parts[i]);
+  }
+  return out;
+}
+
+}  // namespace axon::formats

@@ -1,0 +1,60 @@
+// How a GGUF architecture is read as a Hugging Face checkpoint: rows of zoo/formats/gguf/<arch>.toml.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "model/config_value.h"
+#include "support/result.h"
+
+namespace axon::formats {
+
+// What must be done to a stored tensor to give the one that Hugging Face names.
+struct Transform {
+  enum class Kind : uint8_t {
+    None,
+    PermuteRope,  // rows of each head are interleaved in the file, halves one after the other in Hugging Face
+    Transpose,    // the file holds the matrix transposed
+    AddOne,       // stored value + 1
+    SubOne        // stored value − 1
+  } kind = Kind::None;
+  int64_t heads = 0;  // PermuteRope
+};
+
+// `blk.{i}.attn_q.{p}` → `model.layers.{i}.self_attn.q_proj.{p}`; a placeholder is one dotted part.
+struct TensorRule {
+  std::string stored;
+  std::string published;
+  Transform transform;
+  std::string heads_key;  // PermuteRope: the metadata key that counts the heads
+};
+
+// One config key and where its value comes from; the first source that has a value wins.
+struct ConfigRule {
+  std::string key;                        // dotted
+  std::vector<std::string> from;          // metadata keys, first present
+  std::vector<std::pair<std::string, std::string>> values;  // renamings of string values
+  std::string rows_of;                    // rows of this tensor
+  std::string has, lacks;                 // Bool: whether the file has this tensor
+  std::string rope_factors;               // `rope_scaling` of kind llama3 from per-frequency factors
+  std::optional<model::ConfigValue> otherwise;  // constant or default
+  bool required = false;
+};
+
+struct GgufTable {
+  std::string arch;
+  std::vector<TensorRule> tensors;
+  std::vector<ConfigRule> config;
+};
+
+// The table of an architecture. Errors: FILE-MODEL when there is none, naming the closest.
+Result<GgufTable> find_gguf_table(std::string_view arch);
+// Names of all architectures that have a table, sorted.
+std::vector<std::string> gguf_architectures();
+// The published name of a stored tensor under a rule, if the rule fits.
+std::optional<std::string> apply_name(const TensorRule& rule, std::string_view stored);
+
+}  // namespace axon::formats
