@@ -1,12 +1,69 @@
 // JSON forms that scripts rely on (design.md 7), built from plain values.
 #pragma once
 
+#include <cstdint>
 #include <string>
+#include <utility>
+#include <vector>
 
+#include "driver/library.h"
 #include "support/result.h"
 
 namespace axon::cli {
 
 std::string error_json(const Error& error);
+std::string zoo_json(const std::vector<driver::ZooProgram>& programs);
+std::string ids_json(const std::vector<int64_t>& ids, const std::string& text);
+
+struct TokenLogprob { int64_t id = 0; std::string text; double logprob = 0; };
+struct TokenReport {
+  int64_t id = 0;
+  std::string text;                       // empty until a whole character is there
+  std::vector<TokenLogprob> likeliest;    // with --logprobs
+  double logprob = 0;
+};
+struct RunResult {
+  std::vector<int64_t> prompt_ids, ids;
+  std::string text;
+  std::string finish_reason;              // eos, length, stop, interrupt
+  std::string stop_string;
+  std::vector<TokenReport> tokens;        // kept with --logprobs
+};
+struct RunReport {
+  std::string model, program, numeric_policy;
+  uint64_t seed = 0;
+  bool logprobs = false;
+  std::vector<RunResult> results;
+  int64_t prompt_tokens = 0, cached_tokens = 0, new_tokens = 0;
+  double load_s = 0, prefill_s = 0, first_token_s = 0, decode_s = 0;
+  double prefill_tokens_per_s = 0, decode_tokens_per_s = 0;
+  std::vector<std::string> warnings;
+};
+std::string run_json(const RunReport& report);
+// One line of --jsonl.
+std::string token_json(size_t index, const TokenReport& token, bool logprobs);
+std::string result_json(const RunResult& result, bool logprobs);
+
+struct ScoreReport {
+  std::string model, program, numeric_policy;
+  std::vector<int64_t> ids;
+  std::vector<double> logprobs;           // of ids[1…]
+  double total = 0, perplexity = 0;
+};
+std::string score_json(const ScoreReport& report);
+
+struct BenchRow {
+  std::string test;                       // prefill, decode
+  int64_t tokens = 0, depth = 0, batch = 1, threads = 1;
+  double best = 0, median = 0, worst = 0; // tokens per second
+};
+struct BenchReport {
+  std::string machine, numeric_policy;
+  std::vector<BenchRow> rows;
+  double first_token_s = 0, load_s = 0;
+  int64_t peak_rss_bytes = 0, weights_bytes = 0, general_instructions = 0;
+  std::vector<std::pair<std::string, double>> compile_ms;
+};
+std::string bench_json(const BenchReport& report);
 
 }  // namespace axon::cli

@@ -1,0 +1,17 @@
+// Writing results to standard output and text to standard error.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+namespace axon::cli {
+
+// Writes to standard output at once. False when the reader has gone (a closed pipe): the verb then
+// ends quietly with status 0.
+bool put(std::string_view text);
+// Writes to standard error.
+void note(std::string_view text);
+// Everything on standard input.
+std::string read_standard_input();
+
+}  // namespace axon::cli
