@@ -1,0 +1,65 @@
+// Partial evaluation of a structured Graph for one shape of call (design.md 4.2): given a tree for each
+// input of MAIN, everything but tensor arithmetic is decided, and what is left is a flat module.
+//
+// A flat module has no calls, selects, repeats, aliases, tuples or globals. Its nodes are primitives,
+// fused rows, core.binary on tensors, and core.list where an operand is a list (shapes, pieces to
+// concatenate). Equal total nodes are merged. Integers are literals or DimRefs over shape symbols
+// (B, S, C, …) and data symbols (lengths, positions); paths are literal, dotted and absolute.
+// Layer primitives keep their paths: `linear` has concrete weight_path and bias_path, and `bias` is
+// true only where the checkpoint has one.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "graph/graph.h"
+#include "model/param_index.h"
+#include "opt/tree.h"
+#include "source/diag.h"
+
+namespace axon::opt {
+
+// The checkpoint's answers.
+struct Answers {
+  const model::ParamIndex* params = nullptr;
+};
+
+struct SpecialiseOptions {
+  DType compute = DType::F32;   // what float parameters read as
+  // Least values of symbols; Data symbols count from 0, others from 1 where nothing is said.
+  std::vector<std::pair<SymbolId, int64_t>> lower;
+};
+
+// A tensor input of the flat module: leaf `place` of MAIN's input `input`.
+struct FlatInput {
+  NameId name;                  // `input_ids`, `attn_mask.0`: the name of the value too
+  size_t input = 0;
+  graph::ValueId value;
+};
+
+// A fact on dims that the specialisation relied on and could not prove: checked on entry.
+struct DimFact {
+  enum class Relation : uint8_t { Eq, Le } relation = Relation::Eq;
+  DimId left, right;
+  Span span;
+};
+
+struct Specialised {
+  graph::Graph graph;           // its main is the flat module
+  std::vector<FlatInput> inputs;
+  std::vector<TreeId> outputs;  // one per output of MAIN; tensor leaves name values of the flat module
+  std::vector<NameId> output_names;
+  std::vector<DimFact> facts;
+
+  graph::Module& module() { return graph[graph.main]; }
+  const graph::Module& module() const { return graph[graph.main]; }
+};
+
+// `inputs` has a tree for each input of MAIN, in order. Nothing after an error, which is in `sink`.
+std::optional<Specialised> specialise(const graph::Graph& graph, TypeTable& types, Forest& forest,
+                                      const std::vector<TreeId>& inputs, const Answers& answers,
+                                      const SpecialiseOptions& options, DiagSink& sink);
+
+}  // namespace axon::opt

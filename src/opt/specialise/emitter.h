@@ -1,0 +1,51 @@
+// Appends nodes to a flat module; equal total nodes become one.
+#pragma once
+
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+#include "graph/graph.h"
+#include "opt/order.h"
+
+namespace axon::opt {
+
+// Where a node comes from.
+struct Origin {
+  NameId source;
+  NameId scope;      // dotted text
+  NameId name;       // wanted for the value
+  Span span;
+};
+
+class Emitter {
+ public:
+  Emitter(graph::Graph& graph, TypeTable& types);
+  // The flat module is made by the constructor and is the graph's main.
+  graph::Module& module() { return graph_[graph_.main]; }
+
+  graph::ValueId input(NameId name, const std::vector<DimId>& dims, DType dtype);
+  struct Result { std::vector<DimId> dims; DType dtype = DType::Unknown; };
+  // A node of primitive results; the one that is there already if it is equal and total.
+  std::vector<graph::ValueId> node(Op op, std::vector<graph::Operand> inputs, std::vector<graph::Attr> attrs,
+                                   const std::vector<Result>& results, const Origin& origin);
+  // A core.list; its value has no element type.
+  graph::ValueId list(std::vector<graph::Operand> items, TypeId type, const Origin& origin);
+  graph::Operand ref(graph::ValueId value);
+  const graph::Node* producer(graph::ValueId value);
+  graph::Path path(NameId dotted);   // absolute, literal segments
+
+ private:
+  NameId unique_name(NameId base);
+  std::vector<graph::ValueId> find(size_t hash, const graph::Node& node, const Origin& origin);
+  std::vector<graph::ValueId> append(graph::Node node, size_t hash, const std::vector<TypeId>& types,
+                                     const std::vector<DType>& dtypes, const Origin& origin);
+
+  graph::Graph& graph_;
+  TypeTable& types_;
+  Interner& names_;
+  std::unordered_multimap<size_t, graph::NodeId> by_hash_;
+  std::unordered_map<NameId, int, IdHash> taken_;
+};
+
+}  // namespace axon::opt

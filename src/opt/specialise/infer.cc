@@ -1,0 +1,475 @@
+// Dims and element types of what tensor operations give, from what is known of their arguments.
+#include "opt/specialise/infer.h"
+
+#include <fmt/format.h>
+
+#include "ops/signature.h"
+
+namespace axon::opt {
+
+const Tree& Inference::tree(size_t i) const { return forest_[args_[i]]; }
+bool Inference::given(size_t i) const { return i < args_.size() && tree(i).kind != Tree::Kind::Null; }
+
+std::optional<int64_t> Inference::integer(size_t i) const {
+  if (!given(i) || tree(i).kind != Tree::Kind::Int) return std::nullopt;
+  return dims_.as_integer(tree(i).dim);
+}
+
+bool Inference::axis(size_t i, size_t rank, size_t& out) {
+  std::optional<int64_t> value = given(i) ? integer(i) : -1;
+  auto n = static_cast<int64_t>(rank);
+  if (!value || *value < -n || *value >= n) {
+    error = fmt::format("an axis is not within {} axes", rank);
+    return false;
+  }
+  out = static_cast<size_t>(*value < 0 ? *value + n : *value);
+  return true;
+}
+
+bool Inference::dim(size_t i, DimId& out) {
+  if (!given(i) || tree(i).kind != Tree::Kind::Int) {
+    error = fmt::format("{} stands where a size is needed", spelling(given(i) ? tree(i).kind : Tree::Kind::Null));
+    return false;
+  }
+  out = tree(i).dim;
+  return true;
+}
+
+bool Inference::sizes(size_t i, std::vector<DimId>& out) {
+  bool list = given(i) && (tree(i).kind == Tree::Kind::List || tree(i).kind == Tree::Kind::Tuple);
+  if (!list) {
+    error = "a list of sizes is not known";
+    return false;
+  }
+  for (TreeId item : tree(i).items) {
+    if (forest_[item].kind != Tree::Kind::Int) {
+      error = "a size is no integer";
+      return false;
+    }
+    out.push_back(forest_[item].dim);
+  }
+  return true;
+}
+
+bool Inference::equal(DimId a, DimId b) {
+  if (a == b) return true;
+  if (dims_.as_integer(a) && dims_.as_integer(b)) {
+    error = fmt::format("sizes `{}` and `{}` differ", dims_.show(a), dims_.show(b));
+    return false;
+  }
+  facts.push_back({DimFact::Relation::Eq, a, b, {}});
+  return true;
+}
+
+void Inference::at_most(DimId a, DimId b) {
+  if (a == b || proves_le(a, b)) return;
+  facts.push_back({DimFact::Relation::Le, a, b, {}});
+}
+
+bool Inference::proves_le(DimId a, DimId b) {
+  return dims_.proves_le(a, b, [&](SymbolId symbol) -> std::optional<int64_t> {
+    for (const auto& [known, least] : options_.lower) {
+      if (known == symbol) return least;
+    }
+    return dims_.symbol(symbol).kind == SymbolKind::Data ? 0 : 1;
+  });
+}
+
+bool Inference::broadcast(std::vector<DimId>& into, const std::vector<DimId>& other) {
+  std::vector<DimId> a = into, b = other;
+  if (a.size() < b.size()) std::swap(a, b);
+  DimId one = dims_.integer(1);
+  size_t shift = a.size() - b.size();
+  for (size_t i = 0; i < b.size(); ++i) {
+    DimId& x = a[shift + i];
+    if (x == b[i] || b[i] == one) continue;
+    if (x == one) {
+      x = b[i];
+      continue;
+    }
+    error = fmt::format("sizes `{}` and `{}` do not broadcast", dims_.show(x), dims_.show(b[i]));
+    return false;
+  }
+  into = std::move(a);
+  return true;
+}
+
+bool Inference::broadcast_args(size_t from, size_t to, std::vector<DimId>& out) {
+  for (size_t i = from; i < to && i < args_.size(); ++i) {
+    if (tree(i).kind == Tree::Kind::Tensor && !broadcast(out, tree(i).dims)) return false;
+  }
+  return true;
+}
+
+// ---- element types -------------------------------------------------------------------------
+
+// Promotion where scalars adopt the tensor's type, except a float with integers.
+DType Inference::promoted(size_t from, size_t to) const {
+  DType result = DType::Unknown;
+  bool any_float = false, any_int = false;
+  for (size_t i = from; i < to && i < args_.size(); ++i) {
+    const Tree& t = tree(i);
+    if (t.kind == Tree::Kind::Tensor) result = result == DType::Unknown ? t.dtype : promote(result, t.dtype);
+    any_float |= t.kind == Tree::Kind::Float;
+    any_int |= t.kind == Tree::Kind::Int;
+  }
+  if (result == DType::Unknown) return any_float ? options_.compute : any_int ? DType::I64 : DType::Bool;
+  if (any_float && !is_float(result)) return DType::F32;
+  if (any_int && result == DType::Bool) return DType::I64;
+  return result;
+}
+
+bool Inference::named(size_t i, DType fallback, DType& out) {
+  out = fallback;
+  if (!given(i)) return true;
+  if (tree(i).kind != Tree::Kind::String) {
+    error = "an element type is no string";
+    return false;
+  }
+  std::string_view name = dims_.names().text(tree(i).text);
+  if (name.empty() || name == "none" || name == "default") return true;
+  std::optional<DType> parsed = parse_dtype(name);
+  if (!parsed) {
+    error = fmt::format("`{}` is not an element type", name);
+    return false;
+  }
+  // Float types that the program names act on the compute type.
+  out = is_float(*parsed) ? promote(*parsed, options_.compute) : *parsed;
+  return true;
+}
+
+// ---- layout --------------------------------------------------------------------------------
+
+bool Inference::reshape() {
+  std::vector<DimId> shape;
+  if (!sizes(1, shape)) return false;
+  DimId total = product(x().dims), rest = dims_.integer(1), minus = dims_.integer(-1);
+  size_t open = shape.size();
+  for (size_t i = 0; i < shape.size(); ++i) {
+    if (shape[i] == minus) open = i;
+    else rest = dims_.mul(rest, shape[i]);
+  }
+  if (open < shape.size()) shape[open] = dims_.div(total, rest);
+  else if (!equal(total, rest)) return false;
+  return give(shape, x().dtype);
+}
+
+DimId Inference::product(const std::vector<DimId>& shape) {
+  DimId result = dims_.integer(1);
+  for (DimId d : shape) result = dims_.mul(result, d);
+  return result;
+}
+
+bool Inference::permute() {
+  std::vector<DimId> order, shape;
+  if (!sizes(1, order) || order.size() != x().dims.size()) return no("the order of axes is not known");
+  for (DimId d : order) {
+    std::optional<int64_t> a = dims_.as_integer(d);
+    auto n = static_cast<int64_t>(order.size());
+    if (!a || *a < -n || *a >= n) return no("the order of axes is not known");
+    shape.push_back(x().dims[static_cast<size_t>(*a < 0 ? *a + n : *a)]);
+  }
+  return give(shape, x().dtype);
+}
+
+bool Inference::transpose() {
+  size_t a = 0, b = 0;
+  if (!axis(1, x().dims.size(), a) || !axis(2, x().dims.size(), b)) return false;
+  std::vector<DimId> shape = x().dims;
+  std::swap(shape[a], shape[b]);
+  return give(shape, x().dtype);
+}
+
+bool Inference::unsqueeze() {
+  size_t at = 0;
+  if (!axis(1, x().dims.size() + 1, at)) return false;
+  std::vector<DimId> shape = x().dims;
+  shape.insert(shape.begin() + static_cast<int64_t>(at), dims_.integer(1));
+  return give(shape, x().dtype);
+}
+
+bool Inference::expand() {
+  std::vector<DimId> shape;
+  if (!sizes(1, shape)) return false;
+  if (shape.size() < x().dims.size()) return no("fewer axes than the value has");
+  size_t shift = shape.size() - x().dims.size();
+  DimId one = dims_.integer(1), minus = dims_.integer(-1);
+  for (size_t i = 0; i < x().dims.size(); ++i) {
+    DimId& to = shape[shift + i];
+    if (to == minus) to = x().dims[i];
+    else if (x().dims[i] != one && !equal(x().dims[i], to)) return false;
+  }
+  return give(shape, x().dtype);
+}
+
+bool Inference::concat() {
+  std::vector<TreeId> parts;
+  for (size_t i = 0; i < args_.size(); ++i) {
+    if (tree(i).kind == Tree::Kind::Tensor) parts.push_back(args_[i]);
+    if (tree(i).kind != Tree::Kind::List) continue;
+    for (TreeId item : tree(i).items) parts.push_back(item);
+  }
+  const Tree& first = forest_[parts[0]];
+  size_t at = 0;
+  if (!axis(args_.size() - 1, first.dims.size(), at)) return false;
+  std::vector<DimId> shape = first.dims;
+  DType dtype = first.dtype;
+  for (size_t i = 1; i < parts.size(); ++i) {
+    const Tree& part = forest_[parts[i]];
+    if (part.kind != Tree::Kind::Tensor || part.dims.size() != shape.size()) return no("pieces have different ranks");
+    for (size_t k = 0; k < shape.size(); ++k) {
+      if (k == at) shape[k] = dims_.add(shape[k], part.dims[k]);
+      else if (!equal(shape[k], part.dims[k])) return false;
+    }
+    dtype = promote(dtype, part.dtype);
+  }
+  return give(shape, dtype);
+}
+
+bool Inference::slice() {
+  size_t at = 0;
+  DimId from, to;
+  if (!axis(1, x().dims.size(), at) || !dim(2, from) || !dim(3, to)) return false;
+  at_most(dims_.integer(0), from);
+  at_most(from, to);
+  at_most(to, x().dims[at]);
+  std::vector<DimId> shape = x().dims;
+  shape[at] = dims_.sub(to, from);
+  return give(shape, x().dtype);
+}
+
+bool Inference::split() {
+  size_t at = 0;
+  std::vector<DimId> pieces;
+  if (!axis(1, x().dims.size(), at) || !sizes(2, pieces)) return false;
+  DimId total = dims_.integer(0);
+  for (DimId piece : pieces) {
+    std::vector<DimId> shape = x().dims;
+    shape[at] = piece;
+    total = dims_.add(total, piece);
+    give(shape, x().dtype);
+  }
+  several = true;
+  return equal(total, x().dims[at]);
+}
+
+bool Inference::chunk() {
+  size_t at = 0;
+  if (!axis(1, x().dims.size(), at)) return false;
+  std::optional<int64_t> parts = integer(2), extent = dims_.as_integer(x().dims[at]);
+  if (!parts || *parts < 1) return no("the number of pieces is not known");
+  several = true;
+  std::vector<DimId> shape = x().dims;
+  if (!extent) {
+    DimId n = dims_.integer(*parts);
+    shape[at] = dims_.div(x().dims[at], n);
+    if (!equal(dims_.mul(shape[at], n), x().dims[at])) return false;
+    for (int64_t i = 0; i < *parts; ++i) give(shape, x().dtype);
+    return true;
+  }
+  int64_t size = (*extent + *parts - 1) / *parts;
+  for (int64_t from = 0; from < *extent; from += size) {
+    shape[at] = dims_.integer(std::min(size, *extent - from));
+    give(shape, x().dtype);
+  }
+  return true;
+}
+
+bool Inference::repeat() {
+  size_t at = 0;
+  DimId times;
+  if (!axis(2, x().dims.size(), at) || !dim(1, times)) return false;
+  std::vector<DimId> shape = x().dims;
+  shape[at] = dims_.mul(shape[at], times);
+  return give(shape, x().dtype);
+}
+
+// ---- creation, reductions, products ---------------------------------------------------------
+
+bool Inference::arange() {
+  DimId from = dims_.integer(0), to;
+  if (given(1) && !dim(1, from)) return false;
+  const std::vector<DimId>& shape = x().dims;
+  if (given(2)) {
+    if (!dim(2, to)) return false;
+  } else if (shape.empty()) {
+    return no("the end of the range is not known");
+  } else {
+    to = shape.size() >= 3 ? shape[shape.size() - 2] : shape.back();
+  }
+  at_most(from, to);
+  return give({dims_.sub(to, from)}, DType::I64);
+}
+
+bool Inference::shaped(size_t shape_at, size_t dtype_at) {
+  std::vector<DimId> shape;
+  DType dtype = DType::Unknown;
+  if (!sizes(shape_at, shape) || !named(dtype_at, x().dtype, dtype)) return false;
+  return give(shape, dtype);
+}
+
+bool Inference::tensor_like() {
+  const Tree& ref = tree(1);
+  DType dtype = DType::Unknown;
+  if (!named(2, ref.dtype, dtype)) return false;
+  if (x().kind == Tree::Kind::Tensor) return give(x().dims, dtype);
+  if (x().kind == Tree::Kind::List) return give({dims_.integer(static_cast<int64_t>(x().items.size()))}, dtype);
+  return give(ref.dims, dtype);
+}
+
+bool Inference::reduce(size_t dim_at, size_t keep_at) {
+  size_t at = 0;
+  if (!axis(dim_at, x().dims.size(), at)) return false;
+  std::vector<DimId> shape = x().dims;
+  if (given(keep_at) && tree(keep_at).boolean) shape[at] = dims_.integer(1);
+  else shape.erase(shape.begin() + static_cast<int64_t>(at));
+  return give(shape, is_float(x().dtype) ? x().dtype : DType::I64);
+}
+
+bool Inference::topk() {
+  size_t at = 0;
+  DimId k;
+  if (!axis(2, x().dims.size(), at) || !dim(1, k)) return false;
+  std::vector<DimId> shape = x().dims;
+  at_most(k, shape[at]);
+  shape[at] = k;
+  give(shape, x().dtype);
+  return give(shape, DType::I64);
+}
+
+bool Inference::matmul() {
+  const Tree& y = tree(1);
+  size_t m = x().dims.size(), n = y.dims.size();
+  if (m < 2 || n < 2) return no("a factor has fewer than two axes");
+  if (!equal(x().dims[m - 1], y.dims[n - 2])) return false;
+  std::vector<DimId> shape(x().dims.begin(), x().dims.end() - 2);
+  if (!broadcast(shape, std::vector<DimId>(y.dims.begin(), y.dims.end() - 2))) return false;
+  shape.push_back(x().dims[m - 2]);
+  shape.push_back(y.dims[n - 1]);
+  bool floats = is_float(x().dtype) && is_float(y.dtype);
+  return give(shape, floats ? y.dtype : promote(x().dtype, y.dtype));
+}
+
+bool Inference::conv1d() {
+  const Tree& w = tree(1);
+  if (x().dims.size() != 3 || w.dims.size() != 3) return no("convolution of other than three axes");
+  std::optional<int64_t> stride = integer(3), dilation = integer(6);
+  DimId left, right;
+  if (!stride || !dilation || !dim(4, left) || !dim(5, right)) return no("stride or padding is not known");
+  DimId reach = dims_.mul(dims_.sub(w.dims[2], dims_.integer(1)), dims_.integer(*dilation));
+  DimId length = dims_.sub(dims_.add(x().dims[2], dims_.add(left, right)), reach);
+  if (*stride != 1) {
+    length = dims_.add(dims_.div(dims_.sub(length, dims_.integer(1)), dims_.integer(*stride)), dims_.integer(1));
+  }
+  return give({x().dims[0], w.dims[0], length}, x().dtype);
+}
+
+bool Inference::assign(bool unit) {
+  size_t at = 0;
+  DimId from, to;
+  if (!axis(2, x().dims.size(), at) || !dim(3, from)) return false;
+  if (unit) to = dims_.add(from, dims_.integer(1));
+  else if (!dim(4, to)) return false;
+  at_most(dims_.integer(0), from);
+  at_most(to, x().dims[at]);
+  return give(x().dims, x().dtype);
+}
+
+bool Inference::elementwise(size_t from, size_t to, DType dtype) {
+  std::vector<DimId> shape;
+  return broadcast_args(from, to, shape) && give(shape, dtype);
+}
+
+bool Inference::like_first(size_t dtype_at, bool float_result) {
+  DType dtype = DType::Unknown;
+  if (!named(dtype_at, x().dtype, dtype)) return false;
+  if (float_result && !is_float(dtype)) dtype = DType::F32;
+  return give(x().dims, dtype);
+}
+
+bool Inference::run(Op op) {
+  constexpr size_t kNone = 99;
+  switch (op) {
+    case Op::CoreBinaryAdd:
+    case Op::CoreBinarySub:
+    case Op::CoreBinaryMul:
+    case Op::CoreBinaryMod:
+    case Op::Pow: return elementwise(0, 2, promoted(0, 2));
+    case Op::CoreBinaryDiv: return elementwise(0, 2, is_float(promoted(0, 2)) ? promoted(0, 2) : DType::F32);
+    case Op::CoreBinaryEq:
+    case Op::CoreBinaryNe:
+    case Op::CoreBinaryLt:
+    case Op::CoreBinaryLe:
+    case Op::CoreBinaryGt:
+    case Op::CoreBinaryGe:
+    case Op::CoreBinaryAnd:
+    case Op::CoreBinaryOr: return elementwise(0, 2, DType::Bool);
+    case Op::Where: return elementwise(0, 3, promoted(1, 3));
+    case Op::Exp:
+    case Op::Log:
+    case Op::Sin:
+    case Op::Cos:
+    case Op::Acos:
+    case Op::Sqrt: return like_first(kNone, true);
+    case Op::Cast:
+    case Op::Softmax:
+      return op == Op::Cast ? like_first(1, false) : like_first(2, false);
+    case Op::CastLike: return give(x().dims, tree(1).dtype);
+    case Op::EmptyLike: return like_first(1, false);
+    case Op::Fill: return like_first(2, false);
+    case Op::Argsort: return give(x().dims, DType::I64);
+    case Op::Cumsum: return give(x().dims, is_float(x().dtype) ? x().dtype : DType::I64);
+    case Op::Floor:
+    case Op::Round:
+    case Op::Clamp:
+    case Op::ZerosLike:
+    case Op::Rmsnorm:
+    case Op::L2norm:
+    case Op::ActivationsGelu:
+    case Op::ActivationsTanh:
+    case Op::ActivationsSigmoid:
+    case Op::ActivationsGeluNew:
+    case Op::ActivationsGeluPytorchTanh:
+    case Op::ActivationsSilu:
+    case Op::ActivationsRelu:
+    case Op::ActivationsRelu2:
+    case Op::ActivationsXielu:
+    case Op::ActivationsSwiglu:
+    case Op::Scatter:
+    case Op::ScatterReduce:
+    case Op::IndexAdd: return give(x().dims, x().dtype);
+    case Op::ActivationsGegelu: {
+      std::vector<DimId> shape = x().dims;
+      if (shape.empty()) return no("no axis to halve");
+      shape.back() = dims_.div(shape.back(), dims_.integer(2));
+      return give(shape, x().dtype);
+    }
+    case Op::Reshape: return reshape();
+    case Op::Permute: return permute();
+    case Op::Transpose: return transpose();
+    case Op::Unsqueeze: return unsqueeze();
+    case Op::Expand: return expand();
+    case Op::Concat: return concat();
+    case Op::Slice: return slice();
+    case Op::Split: return split();
+    case Op::Chunk: return chunk();
+    case Op::Repeat_: return repeat();
+    case Op::Arange: return arange();
+    case Op::Zeros:
+    case Op::Empty: return shaped(1, 2);
+    case Op::Full: return shaped(1, 3);
+    case Op::RandomNormal:
+    case Op::RandomUniform: return shaped(1, kNone);
+    case Op::TensorLike: return tensor_like();
+    case Op::Sum: return reduce(1, 2);
+    case Op::Topk: return topk();
+    case Op::Matmul: return matmul();
+    case Op::Gather: return give(tree(1).dims, x().dtype);
+    case Op::AssignSlice: return assign(false);
+    case Op::AssignUnitSlice: return assign(true);
+    case Op::Conv1d: return conv1d();
+    default: return no("sizes of its result depend on values");
+  }
+}
+
+}  // namespace axon::opt

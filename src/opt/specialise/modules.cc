@@ -1,0 +1,290 @@
+// Specialisation of structure: modules, calls, selects and loops.
+#include <fmt/format.h>
+
+#include "opt/specialise/specialiser.h"
+#include "opt/simplify.h"
+
+namespace axon::opt {
+namespace {
+
+// A loop that runs longer than this is not unrolled.
+constexpr int64_t kMaxRounds = 1 << 16;
+
+}  // namespace
+
+Specialiser::Specialiser(const graph::Graph& graph, TypeTable& types, Forest& forest, const Answers& answers,
+                         const SpecialiseOptions& options, DiagSink& sink)
+    : graph_(graph), types_(types), dims_(types.dims()), names_(types.dims().names()), forest_(forest),
+      answers_(answers), options_(options), sink_(sink), emitter_(out_.graph, types),
+      globals_(graph.modules.size()) {}
+
+std::optional<Specialised> Specialiser::run(const std::vector<TreeId>& inputs) {
+  const graph::Module& main = graph_[graph_.main];
+  emitter_.module().name = main.name;
+  emitter_.module().span = main.span;
+  Frame frame;
+  frame.id = graph_.main;
+  frame.values.resize(main.values.size());
+  if (!bind_main(frame, inputs) || !run_body(frame)) return std::nullopt;
+  for (const graph::Operand& output : main.outputs) {
+    TreeId tree = operand(frame, output);
+    if (!tree.valid()) return std::nullopt;
+    out_.outputs.push_back(tree);
+    for (const Leaf& leaf : leaves(forest_, tree)) {
+      const Tree& t = forest_[leaf.tree];
+      if (t.kind == Tree::Kind::Tensor) emitter_.module().outputs.push_back(emitter_.ref(t.value));
+    }
+  }
+  out_.output_names = main.output_names;
+  out_.graph.pragmas = graph_.pragmas;
+  remove_dead(out_.module());
+  return std::move(out_);
+}
+
+// Gives every tensor leaf of the input trees a value of the flat module.
+bool Specialiser::bind_main(Frame& frame, const std::vector<TreeId>& inputs) {
+  const graph::Module& main = graph_[graph_.main];
+  AXON_CHECK(inputs.size() == main.inputs.size(), "one tree for each input of MAIN");
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    const graph::Value& value = main.values[main.inputs[i]];
+    auto rebuild = [&](auto&& self, TreeId id, const std::string& place) -> TreeId {
+      const Tree tree = forest_[id];
+      if (tree.kind == Tree::Kind::Tensor) {
+        NameId name = names_.intern(place);
+        FlatInput input{name, i, emitter_.input(name, tree.dims, tree.dtype)};
+        out_.inputs.push_back(input);
+        return forest_.tensor(tree.dims, tree.dtype, input.value);
+      }
+      if (tree.kind != Tree::Kind::List && tree.kind != Tree::Kind::Tuple) return id;
+      Args items;
+      for (size_t k = 0; k < tree.items.size(); ++k) {
+        items.push_back(self(self, tree.items[k], fmt::format("{}.{}", place, k)));
+      }
+      return tree.kind == Tree::Kind::List ? forest_.list(items) : forest_.tuple(items);
+    };
+    TreeId tree = rebuild(rebuild, inputs[i], std::string(names_.text(value.name)));
+    tree = coerce(tree, value.type);
+    bind_param_symbol(frame, value.name, tree);
+    bind_dims(frame, value.type, tree);
+    frame.values[static_cast<size_t>(main.inputs[i].index)] = tree;
+  }
+  return !failed_;
+}
+
+TreeId Specialiser::run_module(graph::ModuleId id, const Args& args, const graph::Node* call,
+                               const Frame* caller) {
+  const graph::Module& module = graph_[id];
+  if (args.size() != module.inputs.size()) {
+    return fail(fmt::format("`{}` takes {} arguments, found {}", names_.text(module.name), module.inputs.size(),
+                            args.size()));
+  }
+  Frame frame;
+  frame.id = id;
+  frame.values.resize(module.values.size());
+  frame.caller = caller;
+  frame.call = call;
+  if (caller && call) frame.scope = scope_of(*frame_, *call);
+  for (size_t i = 0; i < args.size(); ++i) {
+    const graph::Value& value = module.values[module.inputs[i]];
+    TreeId tree = coerce(args[i], value.type);
+    bind_param_symbol(frame, value.name, tree);
+    bind_dims(frame, value.type, tree);
+    frame.values[static_cast<size_t>(module.inputs[i].index)] = tree;
+  }
+  Frame* outer = frame_;
+  const graph::Node* outer_node = node_;
+  TreeId result;
+  if (!failed_ && run_body(frame)) result = result_of(frame);
+  frame_ = outer;
+  node_ = outer_node;
+  return result;
+}
+
+TreeId Specialiser::result_of(Frame& frame) {
+  const graph::Module& module = graph_[frame.id];
+  Args results;
+  for (const graph::Operand& output : module.outputs) {
+    TreeId tree = operand(frame, output);
+    if (!tree.valid()) return {};
+    results.push_back(tree);
+  }
+  TreeId tree = results.size() == 1 ? results[0] : forest_.tuple(std::move(results));
+  return coerce(tree, module.return_type);
+}
+
+bool Specialiser::run_body(Frame& frame) {
+  const graph::Module& module = graph_[frame.id];
+  frame_ = &frame;
+  for (graph::NodeId id : module.order) {
+    node_ = &module.nodes[id];
+    if (!run_node(frame, *node_)) return false;
+  }
+  return !failed_;
+}
+
+bool Specialiser::run_node(Frame& frame, const graph::Node& node) {
+  if (node.op == Op::CoreRepeat) return repeat(frame, node);
+  TreeId result = evaluate(frame, node.op, node.callee, node.inputs, node.attrs, node.type);
+  if (!result.valid()) return false;
+  if (node.outputs.size() == 1) {
+    result = coerce(result, node.type);
+    if (!check_type(frame, node.type, result)) return false;
+    frame.values[static_cast<size_t>(node.outputs[0].index)] = result;
+    return true;
+  }
+  const Tree& tree = forest_[result];
+  bool several = tree.kind == Tree::Kind::Tuple || tree.kind == Tree::Kind::List;
+  if (!several || tree.items.size() != node.outputs.size()) {
+    int64_t found = several ? static_cast<int64_t>(tree.items.size()) : 1;
+    report(Diag::RunDestructure, {node.outputs.size(), found});
+    return false;
+  }
+  const graph::Module& module = graph_[frame.id];
+  Args items = tree.items;
+  for (size_t i = 0; i < items.size(); ++i) {
+    TypeId type = module.values[node.outputs[i]].type;
+    TreeId item = coerce(items[i], type);
+    if (!check_type(frame, type, item)) return false;
+    frame.values[static_cast<size_t>(node.outputs[i].index)] = item;
+  }
+  return true;
+}
+
+TreeId Specialiser::evaluate(Frame& frame, Op op, graph::ModuleId callee,
+                             const std::vector<graph::Operand>& inputs, const std::vector<graph::Attr>& attrs,
+                             TypeId type) {
+  if (op == Op::CoreSelect) return coerce(select(frame, inputs), type);
+  if (op_info(op).op_class == OpClass::Primitive) {
+    Args args;
+    if (!gather_args(frame, op, inputs, attrs, args)) return {};
+    return primitive(op, std::move(args));
+  }
+  Args args;
+  for (const graph::Operand& input : inputs) {
+    TreeId tree = operand(frame, input);
+    if (!tree.valid()) return {};
+    args.push_back(tree);
+  }
+  switch (op) {
+    case Op::CoreAlias: return args.size() == 1 ? args[0] : forest_.tuple(std::move(args));
+    case Op::CoreAscribe: {
+      TreeId tree = coerce(args[0], type);
+      return check_type(frame, type, tree) ? tree : TreeId{};
+    }
+    case Op::CoreList: return forest_.list(std::move(args));
+    case Op::CoreTuple: return forest_.tuple(std::move(args));
+    case Op::CoreCall: return run_module(callee, args, node_, &frame);
+    default: break;
+  }
+  if (op_info(op).op_class == OpClass::Core && args.size() == 2) return binary(op, args[0], args[1]);
+  return fail(fmt::format("operation `{}` has no meaning in a structured graph", axon::spelling(op)));
+}
+
+TreeId Specialiser::select(Frame& frame, const std::vector<graph::Operand>& inputs) {
+  TreeId tree = operand(frame, inputs[0]);
+  bool chosen = false;
+  if (!tree.valid() || !condition(tree, chosen)) return {};
+  return operand(frame, inputs[chosen ? 1 : 2]);
+}
+
+bool Specialiser::repeat(Frame& frame, const graph::Node& node) {
+  const graph::RepeatInfo& info = graph_[frame.id].repeats[static_cast<size_t>(node.repeat)];
+  Args inputs;
+  for (const graph::Operand& input : node.inputs) {
+    TreeId tree = operand(frame, input);
+    if (!tree.valid()) return false;
+    inputs.push_back(tree);
+  }
+  int64_t range[3] = {0, 0, 1};
+  for (size_t i = 0; i < 3; ++i) {
+    DimId dim = dim_of(inputs[i]);
+    if (!dim.valid()) return false;
+    std::optional<int64_t> value = dims_.as_integer(dim);
+    if (!value) return fail(fmt::format("loop bound `{}` is not constant", dims_.show(dim))).valid();
+    range[i] = *value;
+  }
+  if (range[2] == 0) return report(Diag::RunStep, {}).valid();
+  if ((range[1] - range[0]) / range[2] > kMaxRounds) return fail("loop has too many rounds").valid();
+  Args carries(inputs.begin() + 3, inputs.begin() + 3 + static_cast<int64_t>(info.carry_names.size()));
+  for (int64_t i = range[0]; range[2] > 0 ? i < range[1] : i > range[1]; i += range[2]) {
+    Args args;
+    for (const graph::RepeatArg& arg : info.args) {
+      size_t k = static_cast<size_t>(arg.index);
+      if (arg.kind == graph::RepeatArg::Kind::Iter) args.push_back(forest_.integer(dims_.integer(i)));
+      else args.push_back(arg.kind == graph::RepeatArg::Kind::Carry ? carries[k] : inputs[k]);
+    }
+    TreeId result = run_module(info.callee, args, &node, &frame);
+    if (!result.valid()) return false;
+    carries = carries.size() == 1 ? Args{result} : forest_[result].items;
+  }
+  for (size_t i = 0; i < node.outputs.size(); ++i) {
+    frame.values[static_cast<size_t>(node.outputs[i].index)] = carries[i];
+    if (!check_type(frame, graph_[frame.id].values[node.outputs[i]].type, carries[i])) return false;
+  }
+  return true;
+}
+
+TreeId Specialiser::global(graph::ModuleId id) {
+  TreeId& known = globals_[static_cast<size_t>(id.index)];
+  if (known.valid()) return known;
+  TreeId tree = run_module(id, {}, nullptr, nullptr);
+  globals_[static_cast<size_t>(id.index)] = tree;
+  return tree;
+}
+
+TreeId Specialiser::operand(Frame& frame, const graph::Operand& operand) {
+  using graph::OperandKind;
+  switch (operand.kind()) {
+    case OperandKind::Ref: return frame.values[static_cast<size_t>(operand.as<graph::Ref>().value.index)];
+    case OperandKind::Global: return global(operand.as<graph::GlobalRef>().module);
+    case OperandKind::Dim: {
+      DimId written = operand.as<graph::DimRef>().dim;
+      DimId dim = resolve_dim(frame, written);
+      if (dim.valid()) return forest_.integer(dim);
+      return report(Diag::RunDim, {dims_.show(written), "is bound by no argument of this call"});
+    }
+    case OperandKind::Null: return forest_.null();
+    case OperandKind::Bool: return forest_.boolean(operand.as<graph::LitBool>().value);
+    case OperandKind::Int: {
+      int64_t value = operand.as<graph::LitInt>().value;
+      if (types_.kind(operand.type.valid() ? operand.type : types_.int_()) == TypeKind::Float) {
+        return forest_.number(static_cast<double>(value));
+      }
+      return forest_.integer(dims_.integer(value));
+    }
+    case OperandKind::Float: return forest_.number(operand.as<graph::LitFloat>().value);
+    case OperandKind::String: return forest_.string(operand.as<graph::LitString>().value);
+    case OperandKind::Path: return path(frame, operand.as<graph::Path>());
+    case OperandKind::Nested: {
+      const graph::NestedExpr& expr = graph_[frame.id].nested[operand.as<graph::Nested>().expr];
+      TreeId tree = evaluate(frame, expr.op, expr.callee, expr.inputs, expr.attrs, expr.type);
+      return tree.valid() ? coerce(tree, expr.type) : tree;
+    }
+  }
+  return {};
+}
+
+TreeId Specialiser::report(Diag id, std::vector<DiagArg> args) {
+  failed_ = true;
+  Span span = node_ ? node_->span : Span{};
+  Diagnostic& diagnostic = sink_.report(id, span, std::move(args));
+  for (const Frame* f = frame_; f && f->caller && f->call; f = f->caller) {
+    std::string name(names_.text(graph_[f->caller->id].name));
+    diagnostic.note(Note::NoteCalledHere, f->call->span, {std::move(name)});
+  }
+  return {};
+}
+
+TreeId Specialiser::fail(std::string_view why) {
+  std::string what = node_ ? fmt::format("`{}`", axon::spelling(node_->op)) : "this program";
+  if (frame_) what += fmt::format(" in `{}`", names_.text(graph_[frame_->id].name));
+  return report(Diag::PlanUnsupported, {std::move(what), why});
+}
+
+std::optional<Specialised> specialise(const graph::Graph& graph, TypeTable& types, Forest& forest,
+                                      const std::vector<TreeId>& inputs, const Answers& answers,
+                                      const SpecialiseOptions& options, DiagSink& sink) {
+  return Specialiser(graph, types, forest, answers, options, sink).run(inputs);
+}
+
+}  // namespace axon::opt

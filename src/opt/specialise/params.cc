@@ -1,0 +1,154 @@
+// What reads the checkpoint: parameters and the layers that own some.
+#include <fmt/format.h>
+
+#include "opt/specialise/specialiser.h"
+#include "support/text.h"
+
+namespace axon::opt {
+
+// A relative leaf is appended to the base unless it stands under the base already (stdlib.md R6).
+NameId Specialiser::key_of(TreeId base, TreeId leaf) {
+  const Tree& l = forest_[leaf];
+  if (l.kind != Tree::Kind::Path && l.kind != Tree::Kind::String) {
+    fail(fmt::format("{} as a path", opt::spelling(l.kind)));
+    return {};
+  }
+  if (!base.valid() || l.boolean || forest_[base].kind != Tree::Kind::Path) return l.text;
+  std::string_view prefix = names_.text(forest_[base].text), text = names_.text(l.text);
+  bool inside = text == prefix || (starts_with(text, prefix) && text.substr(prefix.size(), 1) == ".");
+  if (prefix.empty() || inside) return l.text;
+  return names_.intern(fmt::format("{}.{}", prefix, text));
+}
+
+const model::Resolved* Specialiser::resolve(NameId key) {
+  auto known = resolved_.find(key);
+  if (known != resolved_.end()) return &known->second;
+  if (!answers_.params) return nullptr;
+  std::optional<model::Resolved> found = answers_.params->resolve(names_.text(key));
+  return found ? &resolved_.emplace(key, std::move(*found)).first->second : nullptr;
+}
+
+const model::Resolved* Specialiser::require_param(NameId key, size_t least_rank) {
+  if (!key.valid()) return nullptr;
+  const model::Resolved* found = resolve(key);
+  std::string name(names_.text(key));
+  if (!found) {
+    report(Diag::RunParam, {name});
+    if (!answers_.params) return nullptr;
+    std::vector<std::string> near = answers_.params->near_misses(name);
+    if (!near.empty()) {
+      sink_.all().back().note(Note::NoteDidYouMean, node_ ? node_->span : Span{}, {fmt::format("`{}`", join(near, "`, `"))});
+    }
+    return nullptr;
+  }
+  if (found->shape.size() >= least_rank) return found;
+  std::vector<std::string> sizes;
+  for (int64_t n : found->shape) sizes.push_back(std::to_string(n));
+  report(Diag::RunParamShape, {name, fmt::format("[{}]", join(sizes, ",")), fmt::format("{} axes", least_rank)});
+  return nullptr;
+}
+
+graph::Operand Specialiser::path_literal(NameId text) {
+  graph::Operand operand;
+  operand.data = emitter_.path(text);
+  operand.type = types_.path();
+  return operand;
+}
+
+TreeId Specialiser::param(NameId key) {
+  const model::Resolved* found = require_param(key, 0);
+  if (!found) return {};
+  std::vector<DimId> dims;
+  for (int64_t n : found->shape) dims.push_back(dims_.integer(n));
+  DType stored = storage_info(found->storage).dtype;
+  DType dtype = is_float(stored) ? options_.compute : stored;
+  graph::ValueId value = emitter_.node(Op::ParamsParam, {path_literal(key)}, {}, {{dims, dtype}}, origin())[0];
+  return forest_.tensor(std::move(dims), dtype, value);
+}
+
+TreeId Specialiser::layer(Op op, const Args& args) {
+  if (!is_tensor(args[1])) return report(Diag::RunNull, {fmt::format("`{}`", axon::spelling(op))});
+  if (op == Op::Embedding) return embedding(args);
+  if (op == Op::Layernorm) return layernorm(args);
+  if (op == Op::Linear) return linear(op, args);
+  return fail("layers with a bank of experts");
+}
+
+// path, x, dim, bias, transpose, expert, weight_path, bias_path
+TreeId Specialiser::linear(Op op, const Args& args) {
+  NameId weight_key = key_of(args[0], args[6]), bias_key = key_of(args[0], args[7]);
+  const Tree& x = forest_[args[1]];
+  if (forest_[args[5]].kind != Tree::Kind::Null) return fail("a linear layer with an expert number");
+  const model::Resolved* weight = require_param(weight_key, 2);
+  if (!weight) return {};
+  bool transpose = false, bias = false;
+  if (!condition(args[4], transpose) || !condition(args[3], bias)) return {};
+  size_t rank = weight->shape.size();
+  int64_t in = weight->shape[transpose ? rank - 2 : rank - 1], out = weight->shape[transpose ? rank - 1 : rank - 2];
+  std::optional<int64_t> width = x.dims.empty() ? std::nullopt : dims_.as_integer(x.dims.back());
+  if (rank != 2 || width != in) {
+    return report(Diag::RunParamShape, {std::string(names_.text(weight_key)), fmt::format("[{},{}]", transpose ? in : out, transpose ? out : in),
+                                        fmt::format("a width of {}", x.dims.empty() ? "1" : dims_.show(x.dims.back()))});
+  }
+  bool has_bias = bias && resolve(bias_key) != nullptr;
+  std::vector<DimId> dims = x.dims;
+  dims.back() = dims_.integer(out);
+  std::vector<graph::Operand> operands(8);
+  operands[0] = path_literal(forest_[args[0]].text);
+  operands[1] = emitter_.ref(x.value);
+  to_operand(forest_.integer(dims.back()), operands[2]);
+  to_operand(forest_.boolean(has_bias), operands[3]);
+  to_operand(forest_.boolean(transpose), operands[4]);
+  to_operand(forest_.null(), operands[5]);
+  operands[6] = path_literal(weight_key);
+  operands[7] = path_literal(bias_key);
+  graph::ValueId value = emitter_.node(op, std::move(operands), {}, {{dims, x.dtype}}, origin())[0];
+  return forest_.tensor(std::move(dims), x.dtype, value);
+}
+
+// path, x, dim
+TreeId Specialiser::embedding(const Args& args) {
+  const Tree& x = forest_[args[1]];
+  NameId base = forest_[args[0]].text;
+  NameId key = names_.intern(fmt::format("{}.weight", names_.text(base)));
+  const model::Resolved* table = require_param(key, 2);
+  if (!table) return {};
+  std::vector<DimId> dims = x.dims;
+  dims.push_back(dims_.integer(table->shape.back()));
+  std::vector<graph::Operand> operands(3);
+  operands[0] = path_literal(base);
+  operands[1] = emitter_.ref(x.value);
+  to_operand(forest_.integer(dims.back()), operands[2]);
+  DType dtype = options_.compute;
+  graph::ValueId value = emitter_.node(Op::Embedding, std::move(operands), {}, {{dims, dtype}}, origin())[0];
+  return forest_.tensor(std::move(dims), dtype, value);
+}
+
+// path, x, eps, dim, weight_path, bias, bias_path
+TreeId Specialiser::layernorm(const Args& args) {
+  const Tree& x = forest_[args[1]];
+  NameId weight_key = key_of(args[0], args[4]), bias_key = key_of(args[0], args[6]);
+  const model::Resolved* weight = require_param(weight_key, 1);
+  if (!weight) return {};
+  std::optional<int64_t> width = x.dims.empty() ? std::nullopt : dims_.as_integer(x.dims.back());
+  if (weight->shape.size() != 1 || width != weight->shape[0]) {
+    return report(Diag::RunParamShape, {std::string(names_.text(weight_key)), fmt::format("[{}]", weight->shape[0]),
+                                        fmt::format("a width of {}", x.dims.empty() ? "1" : dims_.show(x.dims.back()))});
+  }
+  bool bias = false;
+  if (!condition(args[5], bias)) return {};
+  TreeId eps = coerce(args[2], types_.float_());
+  if (!eps.valid()) return {};
+  std::vector<graph::Operand> operands(7);
+  operands[0] = path_literal(forest_[args[0]].text);
+  operands[1] = emitter_.ref(x.value);
+  to_operand(forest_[eps].kind == Tree::Kind::Null ? forest_.number(1e-5) : eps, operands[2]);
+  to_operand(forest_.null(), operands[3]);
+  operands[4] = path_literal(weight_key);
+  to_operand(forest_.boolean(bias && resolve(bias_key) != nullptr), operands[5]);
+  operands[6] = path_literal(bias_key);
+  graph::ValueId value = emitter_.node(Op::Layernorm, std::move(operands), {}, {{x.dims, x.dtype}}, origin())[0];
+  return forest_.tensor(x.dims, x.dtype, value);
+}
+
+}  // namespace axon::opt

@@ -1,0 +1,119 @@
+// Nodes of the flat module: operands, results, and what needs no node after all.
+#include <fmt/format.h>
+
+#include "opt/specialise/infer.h"
+#include "opt/specialise/specialiser.h"
+
+namespace axon::opt {
+
+Origin Specialiser::origin() {
+  Origin origin;
+  origin.source = graph_[frame_->id].name;
+  origin.scope = scope_of(*frame_, *node_);
+  origin.span = node_->span;
+  if (node_->outputs.size() == 1) origin.name = graph_[frame_->id].values[node_->outputs[0]].name;
+  return origin;
+}
+
+graph::Operand Specialiser::integer_operand(DimId dim) {
+  graph::Operand operand;
+  std::optional<int64_t> value = dims_.as_integer(dim);
+  if (value) operand.data = graph::LitInt{*value};
+  else operand.data = graph::DimRef{dim};
+  operand.type = value ? types_.int_() : types_.dim();
+  return operand;
+}
+
+bool Specialiser::to_operand(TreeId id, graph::Operand& out) {
+  const Tree& tree = forest_[id];
+  switch (tree.kind) {
+    case Tree::Kind::Null: out.data = graph::LitNull{}; out.type = types_.null(); return true;
+    case Tree::Kind::Bool: out.data = graph::LitBool{tree.boolean}; out.type = types_.bool_(); return true;
+    case Tree::Kind::Int: out = integer_operand(tree.dim); return true;
+    case Tree::Kind::Float: out.data = graph::LitFloat{tree.number}; out.type = types_.float_(); return true;
+    case Tree::Kind::String: out.data = graph::LitString{tree.text}; out.type = types_.string(); return true;
+    case Tree::Kind::Path: out = path_literal(tree.text); return true;
+    case Tree::Kind::Tensor: out = emitter_.ref(tree.value); return true;
+    case Tree::Kind::List:
+    case Tree::Kind::Tuple: break;
+  }
+  std::vector<graph::Operand> items(tree.items.size());
+  for (size_t i = 0; i < items.size(); ++i) {
+    if (!to_operand(tree.items[i], items[i])) return false;
+  }
+  TypeId item = items.empty() ? types_.any() : items[0].type;
+  TypeId type = types_.list(item);
+  Origin where = origin();
+  where.name = {};
+  out = emitter_.ref(emitter_.list(std::move(items), type, where));
+  return true;
+}
+
+void Specialiser::add_fact(DimFact fact) {
+  for (const DimFact& known : out_.facts) {
+    if (known.relation == fact.relation && known.left == fact.left && known.right == fact.right) return;
+  }
+  fact.span = node_->span;
+  out_.facts.push_back(fact);
+}
+
+TreeId Specialiser::tensor_op(Op op, const Args& args) {
+  TreeId known = simplify(op, args);
+  if (known.valid() || failed_) return known;
+  Inference inference(forest_, dims_, options_, args);
+  if (!inference.run(op)) return fail(inference.error);
+  for (const DimFact& fact : inference.facts) add_fact(fact);
+  TreeId uniform = fold_uniform(op, args, inference.results);
+  if (uniform.valid() || failed_) return uniform;
+  std::vector<graph::Operand> operands(args.size());
+  for (size_t i = 0; i < args.size(); ++i) {
+    if (!to_operand(args[i], operands[i])) return {};
+  }
+  std::vector<graph::ValueId> values = emitter_.node(op, std::move(operands), {}, inference.results, origin());
+  Args trees;
+  for (size_t i = 0; i < values.size(); ++i) {
+    trees.push_back(forest_.tensor(inference.results[i].dims, inference.results[i].dtype, values[i]));
+  }
+  if (inference.several) return forest_.list(std::move(trees));
+  if (trees.size() > 1) return forest_.tuple(std::move(trees));
+  note_uniform(op, args, trees[0]);
+  return trees[0];
+}
+
+// A value that exists already: identities of layout and conversion.
+TreeId Specialiser::simplify(Op op, const Args& args) {
+  if (op == Op::Clamp && is_tensor(args[0])) {
+    bool open = forest_[args[1]].kind == Tree::Kind::Null && forest_[args[2]].kind == Tree::Kind::Null;
+    return open ? args[0] : TreeId{};
+  }
+  bool adds = op == Op::CoreBinaryAdd || op == Op::CoreBinarySub, scales = op == Op::CoreBinaryMul;
+  if (adds || scales) {
+    // An integer 0 or 1 beside a tensor of another type than bool changes nothing.
+    for (size_t i = op == Op::CoreBinarySub ? 1 : 0; i < 2; ++i) {
+      const Tree& neutral = forest_[args[i]];
+      const Tree& other = forest_[args[1 - i]];
+      if (neutral.kind != Tree::Kind::Int || other.dtype == DType::Bool) continue;
+      if (scales && dims_.as_integer(neutral.dim) == 1) return args[1 - i];
+      if (adds && is_integer(other.dtype) && dims_.as_integer(neutral.dim) == 0) return args[1 - i];
+    }
+    return {};
+  }
+  switch (op) {
+    case Op::Reshape:
+    case Op::Expand:
+    case Op::Slice:
+    case Op::Repeat_:
+    case Op::Cast:
+    case Op::CastLike:
+    case Op::TensorLike: break;
+    default: return {};
+  }
+  if (!is_tensor(args[0])) return {};
+  Inference inference(forest_, dims_, options_, args);
+  if (!inference.run(op) || !inference.facts.empty()) return {};
+  const Tree& x = forest_[args[0]];
+  const Emitter::Result& result = inference.results[0];
+  return result.dims == x.dims && result.dtype == x.dtype ? args[0] : TreeId{};
+}
+
+}  // namespace axon::opt
