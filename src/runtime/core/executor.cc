@@ -23,12 +23,17 @@ uint64_t bytes_of(const View& view) {
          static_cast<uint64_t>(info.block_bytes);
 }
 
+bool has(const Bindings& b, SymId id) {
+  return static_cast<size_t>(id.index) < b.known.size() && b.known[static_cast<size_t>(id.index)];
+}
+int64_t get(const Bindings& b, SymId id) { return has(b, id) ? b.values[static_cast<size_t>(id.index)] : 0; }
+
 // Whether the shape symbols agree; data symbols may differ.
-bool same_shapes(const Program& program, const SymbolValues& a, const SymbolValues& b) {
+bool same_shapes(const Program& program, const Bindings& a, const Bindings& b) {
   for (size_t i = 0; i < program.symbols.size(); ++i) {
     const SymId id = program.symbols.id_at(i);
     if (program.symbols[id].kind != SymKind::Shape) continue;
-    if (a.has(id) != b.has(id) || a.get(id) != b.get(id)) return false;
+    if (has(a, id) != has(b, id) || get(a, id) != get(b, id)) return false;
   }
   return true;
 }
@@ -41,7 +46,6 @@ Executor::Executor(const BoundProgram& bound, size_t phase, ThreadPool& pool, Ar
       pool_(&pool),
       arena_(&arena),
       ints_(*bound.program),
-      symbols_(bound.program->symbols.size()),
       values_(bound_phase_->phase->values.size()),
       steps_(bound_phase_->phase->code.size()) {
   for (const Instr& instr : bound_phase_->phase->code) {
@@ -51,14 +55,14 @@ Executor::Executor(const BoundProgram& bound, size_t phase, ThreadPool& pool, Ar
   find_dynamic();
 }
 
-Result<int64_t> Executor::measure(const SymbolValues& symbols) {
-  SymbolValues all = symbols;
+Result<int64_t> Executor::measure(const Bindings& symbols) {
+  Bindings all = symbols;
   ints_.evaluate(all);
   const Program& program = *bound_->program;
   for (size_t i = 0; i < program.symbols.size(); ++i) {
     const SymId id = program.symbols.id_at(i);
     const Symbol& symbol = program.symbols[id];
-    if (symbol.kind == SymKind::Data && !all.has(id) && ints_.known(symbol.upper)) {
+    if (symbol.kind == SymKind::Data && !has(all, id) && ints_.known(symbol.upper)) {
       all.set(id, ints_[symbol.upper]);
     }
   }
@@ -68,13 +72,26 @@ Result<int64_t> Executor::measure(const SymbolValues& symbols) {
   return arena_bytes_ + pool_->threads() * scratch_bytes_;
 }
 
-Result<RunStatus> Executor::run(const SymbolValues& symbols, const View* inputs, const View* states,
+Result<void> Executor::check_entry() const {
+  for (const EntryCheck& check : bound_phase_->phase->checks) {
+    if (!ints_.known(check.left) || !ints_.known(check.right)) return unknown("a size", check.what);
+    const int64_t left = ints_[check.left], right = ints_[check.right];
+    const bool equal = check.relation == EntryCheck::Relation::Eq;
+    if (equal ? left == right : left <= right) continue;
+    return Error{"RUN-SHAPE", check.what + ": " + std::to_string(left) + " is not " +
+                                  (equal ? "equal to " : "at most ") + std::to_string(right)};
+  }
+  return {};
+}
+
+Result<RunStatus> Executor::run(const Bindings& symbols, const View* inputs, const View* states,
                                 const CancelFlag* cancel) {
   const bool same = resolved_ && arena_generation_ == arena_->generation() &&
                     same_shapes(*bound_->program, symbols_, symbols);
-  if (!resolved_ || !(symbols_ == symbols)) ints_.evaluate(symbols);
-  std::copy(symbols.values.begin(), symbols.values.end(), symbols_.values.begin());
-  std::copy(symbols.known.begin(), symbols.known.end(), symbols_.known.begin());
+  ints_.evaluate(symbols);
+  symbols_.values.assign(symbols.values.begin(), symbols.values.end());
+  symbols_.known.assign(symbols.known.begin(), symbols.known.end());
+  AXON_TRY_VOID(check_entry());
   if (same) {
     AXON_TRY_VOID(patch(inputs, states));
   } else {

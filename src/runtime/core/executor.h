@@ -30,12 +30,12 @@ class Executor {
 
   // Bytes of arena and scratch that a call with these symbols needs. Data symbols may be unknown;
   // then their upper bounds are taken. Allocates no arena. Errors: RUN-OVERFLOW, RUN-SHAPE.
-  Result<int64_t> measure(const SymbolValues& symbols);
+  Result<int64_t> measure(const Bindings& symbols);
 
   // One call. `inputs` by index of Phase::inputs (scalar inputs are ignored: they are symbols),
   // `states` by StateId, with the storage and the strides of the store; contents are read and
   // written in place. Errors: RUN-SHAPE, RUN-OVERFLOW, MEM-ALLOC.
-  Result<RunStatus> run(const SymbolValues& symbols, const View* inputs, const View* states,
+  Result<RunStatus> run(const Bindings& symbols, const View* inputs, const View* states,
                         const CancelFlag* cancel = nullptr);
 
   // After run: an output, and a new value of a state scalar.
@@ -63,8 +63,8 @@ class Executor {
   Result<void> resolve_all(const View* inputs, const View* states);
   Result<void> patch(const View* inputs, const View* states);
   Result<void> set_params(size_t instr);
+  Result<void> check_entry() const;
   Result<void> choose_kernels();
-  void complete_attention(Step& step);
   void place_barriers();
   void work(int part, int parts, const CancelFlag* cancel);
   void count(size_t instr, uint64_t begin);
@@ -75,7 +75,7 @@ class Executor {
   ThreadPool* pool_;
   Arena* arena_;
   IntTable ints_;
-  SymbolValues symbols_;            // of the last resolve
+  Bindings symbols_;            // of the last resolve
   std::vector<View> values_;        // by ValId
   std::vector<uint8_t> dynamic_;    // by ValId: may change without a change of shape
   std::vector<Step> steps_;

@@ -82,7 +82,9 @@ Result<void> Executor::resolve_value(ValId id, const View* inputs, const View* s
     if (view.shape[a] < 0) return unknown("a shape", value.name);
   }
   set_contiguous(view);
-  if (const auto* arena = std::get_if<PlaceArena>(&value.place)) {
+  if (value.place_kind() == PlaceKind::None) {
+    view = {};
+  } else if (const auto* arena = std::get_if<PlaceArena>(&value.place)) {
     if (!ints_.known(arena->offset)) return unknown("an address", value.name);
     if (arena_->data() != nullptr) view.data = arena_->data() + ints_[arena->offset];
   } else if (const auto* weight = std::get_if<PlaceWeight>(&value.place)) {
@@ -183,7 +185,7 @@ Result<void> Executor::resolve_all(const View* inputs, const View* states) {
       }
     }
     AXON_TRY_VOID(set_params(i));
-    if (args.operation == Operation::Attention) complete_attention(steps_[i]);
+    if (args.operation == Operation::Attention) complete_attention(steps_[i].args);
   }
   return choose_kernels();
 }
@@ -204,36 +206,9 @@ Result<void> Executor::patch(const View* inputs, const View* states) {
     slot.f = static_cast<double>(slot.i);
   }
   for (Step& step : steps_) {
-    if (step.args.operation == Operation::Attention) complete_attention(step);
+    if (step.args.operation == Operation::Attention) complete_attention(step.args);
   }
   return {};
-}
-
-void Executor::complete_attention(Step& step) {
-  constexpr Operation op = Operation::Attention;
-  KernelArgs& args = step.args;
-  auto store_of = [](const View& v) {
-    StoreView store;
-    store.data = v.data;
-    store.storage = v.storage;
-    store.block_size = v.shape[2];
-    store.block_stride = v.shape[0] == 1 ? 0 : v.stride[0];
-    store.head_stride = v.stride[1];
-    store.token_stride = v.stride[2];
-    store.heads = v.shape[1];
-    store.width = v.shape[3];
-    return store;
-  };
-  AXON_CHECK(args.in[1].stride[3] == 1 || args.in[1].shape[3] == 1, "keys must be contiguous rows");
-  AXON_CHECK(args.in[2].stride[3] == 1 || args.in[2].shape[3] == 1, "values must be contiguous rows");
-  args.keys = store_of(args.in[1]);
-  args.values = store_of(args.in[2]);
-  args.rows = {};
-  args.rows.rows = args.in[0].shape[0];
-  args.rows.tokens = args.in[0].shape[2];
-  args.rows.q_first = args.integer(param(op, "offset"), 0);
-  args.rows.k_count = std::min(args.integer(param(op, "length"), args.in[1].shape[2]),
-                               args.in[1].shape[2]);
 }
 
 Result<void> Executor::choose_kernels() {

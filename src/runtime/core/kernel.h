@@ -88,6 +88,9 @@ struct KernelArgs {
   }
 };
 
+// Fills keys, values and rows of an attention from its operands and parameters.
+void complete_attention(KernelArgs& args);
+
 // What `part` of `parts` counts, for messages and for checks of barriers.
 enum class Partition : uint8_t { Sequential, Elements, Rows, Columns, Heads };
 

@@ -24,8 +24,8 @@ Lines lines_of(const View& x, const View& y, int64_t axis, int part, int parts) 
 }
 
 // y of a reduction, with the reduced axis put back as one of extent 1 at the end.
-View reduced_view(const View& x, const View& y, int64_t axis, bool keepdim) {
-  if (keepdim && y.rank == x.rank) return move_axis_last(y, axis);
+View reduced_view(const View& x, const View& y, int64_t axis) {
+  if (y.rank == x.rank) return move_axis_last(y, axis);
   View full = y;
   full.shape[full.rank] = 1;
   full.stride[full.rank++] = 0;
@@ -100,7 +100,7 @@ void reduce(const KernelArgs& args, int part, int parts) {
   const auto code = static_cast<ReduceCode>(args.integer(param(op, "code")));
   const int64_t axis = args.integer(param(op, "axis"), -1);
   const View x = move_axis_last(args.in[0], axis);
-  const View y = reduced_view(args.in[0], args.out[0], axis, args.integer(param(op, "keepdim")) != 0);
+  const View y = reduced_view(args.in[0], args.out[0], axis);
   const int64_t length = x.last(), step = x.stride[x.rank - 1];
   const bool floats = is_float(x.storage) || is_float(y.storage);
   const Share share = share_of(row_count(x), 1, part, parts);
@@ -173,23 +173,26 @@ void topk(const KernelArgs& args, int part, int parts) {
   constexpr Operation op = Operation::Topk;
   const int64_t axis = args.integer(param(op, "axis"), -1);
   const bool largest = args.integer(param(op, "largest"), 1) != 0;
-  const Lines l = lines_of(args.in[0], args.out[0], axis, part, parts);
-  const View indices = move_axis_last(args.out[1], axis);
+  const View &values = args.out[0], &places = args.out[1];  // either may be unread
+  const Lines l = lines_of(args.in[0], values.present() ? values : places, axis, part, parts);
+  const View indices = places.present() ? move_axis_last(places, axis) : places;
   const int64_t k = std::min(l.y.last(), l.length);
-  const int64_t i_step = indices.stride[indices.rank - 1];
+  const int64_t i_step = places.present() ? indices.stride[indices.rank - 1] : 0;
   auto* order = reinterpret_cast<int64_t*>(args.scratch(part));
   for (int64_t row = l.share.begin; row < l.share.end; ++row) {
     const int64_t from = row_offset(l.x, row);
     for (int64_t i = 0; i < l.length; ++i) order[i] = i;
     std::partial_sort(order, order + k, order + l.length, Order{l.x, from, l.x_step, largest});
-    const int64_t to = row_offset(l.y, row), index_to = row_offset(indices, row);
+    const int64_t to = row_offset(l.y, row);
+    const int64_t index_to = places.present() ? row_offset(indices, row) : 0;
     for (int64_t i = 0; i < k; ++i) {
+      if (places.present()) store_int_at(indices, index_to + i * i_step, order[i]);
+      if (!values.present()) continue;
       if (is_float(l.x.storage)) {
         store_at(l.y, to + i * l.y_step, load_at(l.x, from + order[i] * l.x_step));
       } else {
         store_int_at(l.y, to + i * l.y_step, load_int_at(l.x, from + order[i] * l.x_step));
       }
-      store_int_at(indices, index_to + i * i_step, order[i]);
     }
   }
 }
