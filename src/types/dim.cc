@@ -18,7 +18,7 @@ DimTable::~DimTable() = default;
 SymbolId DimTable::symbol(NameId name, SymbolKind kind) {
   auto [it, added] = impl_->symbol_ids.try_emplace({name, kind});
   if (added) {
-    it->second = impl_->symbols.add({name, kind, {}});
+    it->second = impl_->symbols.add({name, kind, {}, false});
     impl_->used_names.insert(name);
   }
   return it->second;
@@ -32,7 +32,7 @@ SymbolId DimTable::fresh(std::string_view base, SymbolKind kind) {
     std::string text = std::string(base) + (plain ? "" : "__") + std::to_string(++count->second);
     NameId name = names_.intern(text);
     if (!impl_->used_names.insert(name).second) continue;
-    SymbolId id = impl_->symbols.add({name, kind, {}});
+    SymbolId id = impl_->symbols.add({name, kind, {}, true});
     impl_->symbol_ids.emplace(std::pair(name, kind), id);
     return id;
   }

@@ -28,6 +28,7 @@ struct Symbol {
   NameId name;
   SymbolKind kind = SymbolKind::Variable;
   std::optional<int64_t> value;   // Rigid with a known value: unification uses it, messages use the name
+  bool generated = false;         // made by fresh()
 };
 
 // A dim is a polynomial with rational coefficients over atoms; an atom is a symbol, or a quotient,

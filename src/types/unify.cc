@@ -1,0 +1,191 @@
+// Unification of dims: binding by priority, solving, recording.
+#include "types/unify.h"
+
+#include <algorithm>
+#include <cctype>
+
+namespace axon {
+
+bool Unifier::bindable(SymbolId symbol) const {
+  return dims_.symbol(symbol).kind == SymbolKind::Variable && dim_bindings_.count(symbol) == 0;
+}
+
+DimId Unifier::unknown() {
+  SymbolId symbol = dims_.fresh("_d", SymbolKind::Unknown);
+  return dims_.of(symbol);
+}
+
+DimId Unifier::resolve(DimId dim) {
+  bool any = false;
+  for (SymbolId symbol : dims_.symbols(dim)) any = any || dim_bindings_.count(symbol) > 0;
+  if (!any) return dim;
+  // Bindings never form a cycle (each is made after an occurs check on resolved sides).
+  return dims_.substitute(dim, [&](SymbolId symbol) -> DimId {
+    auto bound = dim_bindings_.find(symbol);
+    if (bound == dim_bindings_.end()) return {};
+    return bound->second = resolve(bound->second);
+  });
+}
+
+std::optional<int64_t> Unifier::value(DimId dim) {
+  return dims_.evaluate(dim, [&](SymbolId symbol) { return dims_.symbol(symbol).value; });
+}
+
+// ---- priorities ----------------------------------------------------------------------------
+
+int Unifier::priority(SymbolId id) const {
+  const Symbol& symbol = dims_.symbol(id);
+  if (symbol.kind == SymbolKind::Rigid) return 6;
+  if (symbol.generated) return 0;
+  std::string_view name = dims_.names().text(symbol.name);
+  bool upper = std::any_of(name.begin(), name.end(),
+                           [](char c) { return std::isupper(static_cast<unsigned char>(c)) != 0; });
+  if (name.size() == 1) return upper ? 2 : 1;
+  return upper ? 4 : 3;
+}
+
+// Whether `left` survives when the two are made equal.
+bool Unifier::prefers_left(SymbolId left, SymbolId right) const {
+  bool left_anchored = anchored_.count(left) > 0;
+  bool right_anchored = anchored_.count(right) > 0;
+  if (left_anchored != right_anchored) return left_anchored;
+  int l = priority(left);
+  int r = priority(right);
+  if (l != r) return l > r;
+  size_t left_size = dims_.names().text(dims_.symbol(left).name).size();
+  size_t right_size = dims_.names().text(dims_.symbol(right).name).size();
+  return left_size <= right_size;
+}
+
+// ---- unification ---------------------------------------------------------------------------
+
+void Unifier::record(DimConstraint::Kind kind, DimId left, DimId right) {
+  DimConstraint constraint{kind, left, right, origin_};
+  for (const DimConstraint& c : constraints_) {
+    if (c.kind == kind && c.left == left && c.right == right) return;
+  }
+  constraints_.push_back(constraint);
+}
+
+// Solves the equation for its one variable (or its one generated variable).
+bool Unifier::solve_one(DimId left, DimId right) {
+  DimId difference = dims_.sub(left, right);
+  DimId zero = dims_.integer(0);
+  std::optional<std::pair<SymbolId, DimId>> found;
+  std::optional<std::pair<SymbolId, DimId>> generated;
+  int count = 0;
+  int generated_count = 0;
+  for (SymbolId symbol : dims_.symbols(difference)) {
+    if (!bindable(symbol)) continue;
+    ++count;
+    auto solution = dims_.solve(difference, symbol, zero);
+    if (!solution) continue;
+    found = {symbol, *solution};
+    if (!dims_.symbol(symbol).generated || anchored_.count(symbol) > 0) continue;
+    ++generated_count;
+    generated = found;
+  }
+  if (count == 1 && found) {
+    dim_bindings_[found->first] = found->second;
+    return true;
+  }
+  if (generated_count == 1) {
+    dim_bindings_[generated->first] = generated->second;
+    return true;
+  }
+  return false;
+}
+
+std::optional<Mismatch> Unifier::unify_dim(DimId left, DimId right) {
+  left = resolve(left);
+  right = resolve(right);
+  if (left == right) return {};
+  auto clash = [&](Mismatch::Kind kind) {
+    Mismatch out;
+    out.kind = kind;
+    out.left_dim = left;
+    out.right_dim = right;
+    return out;
+  };
+  auto left_symbol = dims_.as_symbol(left);
+  auto right_symbol = dims_.as_symbol(right);
+  bool left_binds = left_symbol && bindable(*left_symbol);
+  bool right_binds = right_symbol && bindable(*right_symbol);
+  if (left_binds && right_binds) {
+    if (prefers_left(*left_symbol, *right_symbol)) {
+      dim_bindings_[*right_symbol] = left;
+    } else {
+      dim_bindings_[*left_symbol] = right;
+    }
+    return {};
+  }
+  if (dims_.as_integer(dims_.sub(left, right))) return clash(Mismatch::Kind::Dim);
+  // An unknown size says nothing about the callers: the declared dim is trusted.
+  auto is_unknown = [&](std::optional<SymbolId> s) {
+    return s && dims_.symbol(*s).kind == SymbolKind::Unknown;
+  };
+  auto is_anchored = [&](bool binds, std::optional<SymbolId> s) { return binds && anchored_.count(*s) > 0; };
+  if ((is_unknown(left_symbol) && is_anchored(right_binds, right_symbol)) ||
+      (is_unknown(right_symbol) && is_anchored(left_binds, left_symbol))) {
+    record(DimConstraint::Kind::Equal, left, right);
+    return {};
+  }
+  if (left_binds && !dims_.mentions(right, *left_symbol)) {
+    dim_bindings_[*left_symbol] = right;
+    return {};
+  }
+  if (right_binds && !dims_.mentions(left, *right_symbol)) {
+    dim_bindings_[*right_symbol] = left;
+    return {};
+  }
+  auto left_value = value(left);
+  auto right_value = value(right);
+  if (left_value && right_value) {
+    if (*left_value == *right_value) return {};
+    bool constants = !dims_.symbols(left).empty() || !dims_.symbols(right).empty();
+    return clash(constants ? Mismatch::Kind::DimConst : Mismatch::Kind::Dim);
+  }
+  if (!left_binds && !right_binds && solve_one(left, right)) return {};
+  record(DimConstraint::Kind::Equal, left, right);
+  return {};
+}
+
+// Of two dims that were unified, the one that says more.
+DimId Unifier::choose(DimId left, DimId right) {
+  left = resolve(left);
+  right = resolve(right);
+  if (left == right) return left;
+  auto vague = [&](DimId dim) {
+    for (SymbolId symbol : dims_.symbols(dim)) {
+      const Symbol& s = dims_.symbol(symbol);
+      if (s.kind == SymbolKind::Unknown || (s.generated && bindable(symbol))) return true;
+    }
+    return false;
+  };
+  return vague(right) ? left : right;
+}
+
+std::vector<DimConstraint> Unifier::open_constraints(std::vector<DimConstraint>& violated) {
+  std::vector<DimConstraint> open;
+  for (const DimConstraint& c : constraints_) {
+    DimConstraint now{c.kind, resolve(c.left), resolve(c.right), c.origin};
+    if (now.left == now.right) continue;
+    auto left = value(now.left);
+    auto right = value(now.right);
+    bool broadcast = c.kind == DimConstraint::Kind::Broadcast;
+    if (broadcast && right && *right == 1) continue;
+    auto difference = dims_.as_integer(dims_.sub(now.left, now.right));
+    if ((left && right && *left != *right) || (difference && *difference != 0 && !broadcast)) {
+      violated.push_back(now);
+      continue;
+    }
+    if (left && right) continue;
+    bool seen = std::any_of(open.begin(), open.end(), [&](const DimConstraint& o) {
+      return o.kind == now.kind && o.left == now.left && o.right == now.right;
+    });
+    if (!seen) open.push_back(now);
+  }
+  return open;
+}
+
+}  // namespace axon

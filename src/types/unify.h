@@ -1,0 +1,109 @@
+// Unification of types and dims (language.md 6.4, 6.6) for one definition's check.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "types/type.h"
+
+namespace axon {
+
+// Why two types do not fit: `left` is what was found, `right` what is needed.
+struct Mismatch {
+  enum class Kind : uint8_t { Type, Numeric, Null, Rank, Dim, DimConst, Variadic, TupleSize };
+  Kind kind = Kind::Type;
+  TypeId left, right;         // the innermost types that clash
+  DimId left_dim, right_dim;  // Dim, DimConst
+  int axis = -1;              // Dim, DimConst: the axis of the tensor, when known
+};
+
+// A fact that could not be decided: `left = right`, or `right is left or 1`.
+struct DimConstraint {
+  enum class Kind : uint8_t { Equal, Broadcast } kind = Kind::Equal;
+  DimId left, right;
+  int32_t origin = -1;        // the caller's index of the place
+  friend bool operator==(const DimConstraint&, const DimConstraint&) = default;
+};
+
+// Whether a unification accepted an optional where a value is needed.
+struct UnifyNotes {
+  bool dropped_optional = false;
+};
+
+class Unifier {
+ public:
+  explicit Unifier(TypeTable& types) : types_(types), dims_(types.dims()) {}
+
+  TypeTable& types() { return types_; }
+  DimTable& dims() { return dims_; }
+
+  // Symbols of the definition's interface: they win over local names when two are made equal.
+  void anchor(SymbolId symbol) { anchored_.insert(symbol); }
+  // The place that constraints recorded from now on come from.
+  void set_origin(int32_t origin) { origin_ = origin; }
+
+  DimId resolve(DimId dim);
+  TypeId resolve(TypeId type);
+  std::vector<Axis> resolve(const std::vector<Axis>& axes);
+  // The value of a dim made of integers and constants with known values.
+  std::optional<int64_t> value(DimId dim);
+
+  std::optional<Mismatch> unify_dim(DimId left, DimId right);
+  std::optional<Mismatch> unify_axes(const std::vector<Axis>& left, const std::vector<Axis>& right,
+                                     std::vector<Axis>& result);
+  // `actual` is accepted where `required` stands; result is the more informative type. A null or
+  // optional actual for a required value follows language.md 6.4.
+  std::optional<Mismatch> unify(TypeId actual, TypeId required, TypeId& result, UnifyNotes& notes);
+  // The type of a value that is one of the two (branches, list items, carries).
+  std::optional<Mismatch> join(TypeId a, TypeId b, TypeId& result);
+  // Begins a join that is about one decision: dims that differ in the same way get the same unknown.
+  void start_join();
+  // In a loop's rounds an axis that already is an unknown of such a join may stay as it is.
+  void keep_unknowns(bool keep) { keep_unknowns_ = keep; }
+
+  DimId unknown();
+  void record(DimConstraint::Kind kind, DimId left, DimId right);
+  const std::vector<DimConstraint>& constraints() const { return constraints_; }
+  // Constraints that are false by now, and constraints that remain open, in resolved form.
+  std::vector<DimConstraint> open_constraints(std::vector<DimConstraint>& violated);
+
+  bool bindable(SymbolId symbol) const;
+  bool is_bound(SymbolId symbol) const {
+    return dim_bindings_.count(symbol) > 0 || run_bindings_.count(symbol) > 0 ||
+           type_bindings_.count(symbol) > 0;
+  }
+  TypeId binding_of_variable(SymbolId symbol);
+
+ private:
+  int priority(SymbolId symbol) const;
+  bool prefers_left(SymbolId left, SymbolId right) const;
+  bool solve_one(DimId left, DimId right);
+  std::optional<Mismatch> unify_variable(TypeId variable, TypeId other, bool actual_left,
+                                         TypeId& result);
+  std::optional<Mismatch> unify_items(const TypeData& actual, const TypeData& required,
+                                      TypeId& result, UnifyNotes& notes);
+  std::optional<Mismatch> join_axes(const TypeData& a, const TypeData& b, TypeId& result);
+  bool occurs(SymbolId variable, TypeId type);
+  DimId join_dim(DimId a, DimId b);
+  DimId choose(DimId left, DimId right);
+
+  TypeTable& types_;
+  DimTable& dims_;
+  std::map<SymbolId, DimId> dim_bindings_;
+  std::map<SymbolId, std::vector<Axis>> run_bindings_;
+  std::map<SymbolId, TypeId> type_bindings_;
+  std::set<SymbolId> anchored_;
+  std::vector<DimConstraint> constraints_;
+  std::map<std::pair<DimId, DimId>, DimId> joined_;
+  std::set<SymbolId> loop_unknowns_;
+  std::set<SymbolId> kept_;
+  bool keep_unknowns_ = false;
+  int32_t origin_ = -1;
+};
+
+}  // namespace axon
