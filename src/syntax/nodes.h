@@ -190,6 +190,8 @@ struct Definition {
   // A head with `@` and a signature without a leading Path is a fixed scope (language.md 8.4); the
   // parser has already wrapped the body. Kept for diagnostics only.
   bool fixed_scope = false;
+  // The parser dropped a part with a syntax error; the structural checks leave it alone.
+  bool damaged = false;
   HelperInfo helper;
   std::vector<std::string> constraints;  // text of recorded facts, from typecheck
   Span span;

@@ -1,0 +1,129 @@
+// Names, literals, brackets (language.md 4.5).
+#include "support/text.h"
+#include "syntax/parser.h"
+
+namespace axon::syntax {
+
+bool Parser::at_negative() { return at(Tok::Minus) && peek().glued_digit; }
+
+// Whether an operand can start here.
+bool Parser::at_expr() {
+  if (panic_) return false;
+  switch (peek().kind) {
+    case Tok::Name: return open_ifs_ == 0 || !(at_word("then") || at_word("else"));
+    case Tok::Int: case Tok::Float: case Tok::String: case Tok::Path:
+    case Tok::LParen: case Tok::LBracket: case Tok::Minus: return true;
+    default: return false;
+  }
+}
+
+ExprId Parser::parse_atom(bool tuple_allowed) {
+  if (!at_expr()) {
+    unexpected("an expression");
+    return {};
+  }
+  int32_t begin = here();
+  switch (peek().kind) {
+    case Tok::LParen: return parse_paren(tuple_allowed);
+    case Tok::LBracket: return parse_list();
+    case Tok::Minus: return at_negative() ? parse_negative() : parse_unary_minus();
+    case Tok::Name: break;
+    default: return parse_literal();
+  }
+  bool word = at_word("true") || at_word("false") || at_word("null");
+  if (word) return parse_literal();
+  if (at_word("do") || at_word("if")) {
+    unexpected("an operand; put the conditional or block in parentheses");
+    return {};
+  }
+  Token token = take();
+  return add(Name{token.name, std::move(token.paths)}, begin);
+}
+
+// One token that is a value: number, string, path, true, false, null.
+ExprId Parser::parse_literal() {
+  int32_t begin = here();
+  Token token = take();
+  switch (token.kind) {
+    case Tok::Int: case Tok::Float: return parse_number(token, false, span(token));
+    case Tok::String: return add(String{token.name}, begin);
+    case Tok::Path: return add(PathExpr{std::move(token.paths[0])}, begin);
+    default: break;
+  }
+  if (word_is(token.name, "null")) return add(Null{}, begin);
+  return add(Bool{word_is(token.name, "true")}, begin);
+}
+
+ExprId Parser::parse_negative() {
+  int32_t begin = here();
+  take();
+  Token token = take();
+  return parse_number(token, true, since(begin));
+}
+
+ExprId Parser::parse_number(const Token& token, bool negative, Span where) {
+  std::string lexeme = (negative ? "-" : "") + std::string(names_.text(token.name));
+  if (token.kind == Tok::Float) {
+    return ast_.add(Expr{Float{parse_double(lexeme).value_or(0), names_.intern(lexeme)}, where});
+  }
+  std::optional<int64_t> value = parse_int(lexeme);
+  if (!value) sink_.report(Diag::LexIntRange, where, {lexeme});
+  return ast_.add(Expr{Int{value.value_or(0)}, where});
+}
+
+// There is no unary minus; the operand is read so that nothing else is reported.
+ExprId Parser::parse_unary_minus() {
+  Span minus = span(take());
+  int32_t begin = here();
+  bool operand_follows = at_expr() && !at(Tok::Minus);
+  if (!operand_follows) {
+    sink_.report(Diag::ParUnary, minus, {"x"});
+    panic_ = true;
+    ++damage_;
+    return {};
+  }
+  ExprId operand = parse_atom(true);
+  if (!panic_) sink_.report(Diag::ParUnary, minus, {source_text(since(begin), 40)});
+  return operand;
+}
+
+ExprId Parser::parse_paren(bool tuple_allowed) {
+  In in(*this, "parentheses");
+  Nest nest(*this, true);
+  int32_t begin = here();
+  take();
+  ExprId first = parse_expr();
+  if (!at(Tok::Comma)) {
+    expect(Tok::RParen, "an operator, `,` or `)`");
+    return add(Paren{first}, begin);
+  }
+  Tuple tuple{{first}};
+  while (accept(Tok::Comma)) {
+    if (at(Tok::RParen) && tuple.items.size() > 1) break;
+    tuple.items.push_back(parse_expr());
+  }
+  expect(Tok::RParen, "`,` or `)`");
+  if (!tuple_allowed && !panic_) {
+    Span whole = since(begin);
+    sink_.report(Diag::ParTupleArg, whole, {source_text(whole)})
+        .fix({file_, whole.begin, whole.begin}, "(")
+        .fix({file_, whole.end, whole.end}, ")");
+  }
+  return add(std::move(tuple), begin);
+}
+
+ExprId Parser::parse_list() {
+  In in(*this, "a list");
+  Nest nest(*this, true);
+  int32_t begin = here();
+  take();
+  List list;
+  while (!at(Tok::RBracket)) {
+    list.items.push_back(parse_expr());
+    if (!accept(Tok::Comma)) break;
+  }
+  expect(Tok::RBracket, "`,` or `]`");
+  return add(std::move(list), begin);
+}
+
+}  // namespace axon::syntax

@@ -1,0 +1,120 @@
+// Token helpers, error messages and recovery of the parser.
+#include "support/text.h"
+#include "syntax/parser.h"
+
+namespace axon::syntax {
+namespace {
+
+constexpr int kMaxDepth = 1000;
+
+}  // namespace
+
+Parser::Parser(FileId file, const FileTable& files, Interner& names, Ast& ast, DiagSink& sink)
+    : file_(file), files_(files), names_(names), ast_(ast), sink_(sink),
+      lexer_(file, files.text(file), names), stream_(lexer_, names, sink) {}
+
+Parser::Nest::Nest(Parser& parser, bool closed) : parser_(parser), saved_ifs_(parser.open_ifs_) {
+  if (closed) parser.open_ifs_ = 0;
+  if (++parser.depth_ <= kMaxDepth || parser.stopped_) return;
+  if (!parser.panic_) {
+    parser.sink_.report(Diag::ParDepth, parser.span(parser.peek()), {kMaxDepth});
+  }
+  parser.panic_ = parser.stopped_ = true;
+  ++parser.damage_;
+}
+
+Parser::Nest::~Nest() {
+  parser_.open_ifs_ = saved_ifs_;
+  --parser_.depth_;
+}
+
+bool Parser::at_word(std::string_view word) {
+  return at(Tok::Name) && peek().bare && word_is(peek().name, word);
+}
+
+// A keyword that may be glued to a scope reference (`for@layers`).
+bool Parser::at_keyword_prefix(std::string_view word) {
+  return at(Tok::Name) && word_is(peek().name, word);
+}
+
+bool Parser::accept(Tok kind) {
+  if (!at(kind)) return false;
+  take();
+  return true;
+}
+
+bool Parser::expect(Tok kind, std::string_view expected) {
+  if (accept(kind)) return true;
+  unexpected(expected.empty() ? describe(kind) : expected);
+  return false;
+}
+
+bool Parser::expect_word(std::string_view word) {
+  if (at_word(word)) {
+    take();
+    return true;
+  }
+  unexpected("`" + std::string(word) + "`");
+  return false;
+}
+
+// A plain identifier; a dotted or suffixed name is reported and read as if it were one.
+Target Parser::expect_ident(std::string_view role) {
+  if (!at(Tok::Name)) {
+    unexpected(role);
+    return {};
+  }
+  Token token = take();
+  if (!token.bare) sink_.report(Diag::AstName, span(token), {source_text(span(token)), role});
+  return {token.name, span(token)};
+}
+
+std::string Parser::source_text(Span where, size_t limit) const {
+  std::string_view text = files_.text(file_).substr(static_cast<size_t>(where.begin),
+                                                    static_cast<size_t>(where.end - where.begin));
+  std::string out;
+  for (char c : text) {
+    bool blank = c == ' ' || c == '\t' || c == '\n' || c == '\r';
+    if (!blank) out += c;
+    if (blank && !out.empty() && out.back() != ' ') out += ' ';
+  }
+  if (out.size() <= limit) return out;
+  size_t cut = limit;
+  while (cut > 0 && (static_cast<unsigned char>(out[cut]) & 0xC0) == 0x80) --cut;
+  return out.substr(0, cut) + "...";
+}
+
+std::string Parser::shown(const Token& token) const {
+  std::string out(describe(token.kind));
+  bool has_text = token.kind >= Tok::Name && token.kind <= Tok::ScopeRef;
+  if (has_text) out += " `" + source_text(span(token), 40) + "`";
+  return out;
+}
+
+// Reports what stands here, unless the lexer has its own complaint about it, and panics.
+void Parser::unexpected(std::string_view expected) {
+  if (panic_) return;
+  const Token& token = peek();
+  if (token.kind == Tok::Bad) {
+    take();
+  } else {
+    std::string where(construct_.what);
+    if (construct_.name.valid()) where += " `" + std::string(names_.text(construct_.name)) + "`";
+    sink_.report(Diag::ParSyntax, span(token), {shown(token), expected, where});
+  }
+  panic_ = true;
+  ++damage_;
+}
+
+// Ends a panic: skips to the next line, but reads the blocks on the way for their own errors.
+void Parser::recover() {
+  while (!stopped_ && stream_.recover() == TokenStream::Stop::NestedBlock) {
+    panic_ = false;
+    std::vector<StmtId> dropped;
+    Nest nest(*this, true);
+    parse_block(dropped);
+  }
+  panic_ = stopped_;
+}
+
+}  // namespace axon::syntax

@@ -1,0 +1,278 @@
+// Definitions, signatures, global bindings and fixed scopes (language.md 4.1, 5, 8.4).
+#include "syntax/parser.h"
+#include "syntax/path_text.h"
+
+namespace axon::syntax {
+
+void Parser::parse_definition(Module& module) {
+  In in(*this, "the head of definition", peek().name);
+  DefName head = parse_def_name();
+  if (at(Tok::ColonColon)) {
+    drop_signature("another signature");
+    parse_signature(std::move(head));
+  } else if (at(Tok::LArrow)) {
+    parse_global(module, std::move(head));
+  } else {
+    parse_head_and_body(module, std::move(head));
+  }
+}
+
+// `f@p@q`, also with blanks: `f @p @q`.
+DefName Parser::parse_def_name() {
+  Token token = take();
+  DefName head{token.name, span(token), {}};
+  for (const PathLit& path : token.paths) add_path_param(head, path);
+  if (!token.paths.empty()) head.span.end = token.paths[0].span.begin;
+  while (at(Tok::Path) || at(Tok::At)) {
+    if (at(Tok::Path)) {
+      add_path_param(head, take().paths[0]);
+    } else {
+      take();
+      head.path_params.push_back(expect_ident("a path parameter"));
+    }
+  }
+  return head;
+}
+
+void Parser::add_path_param(DefName& head, const PathLit& path) {
+  bool plain = !path.absolute && path.pieces.size() == 1 && !path.pieces[0].placeholder &&
+               is_ident(names_.text(path.pieces[0].text));
+  if (!plain) sink_.report(Diag::AstName, path.span, {source_text(path.span), "a path parameter"});
+  if (path.pieces.empty()) return;
+  head.path_params.push_back({path.pieces[0].text, {file_, path.span.begin + 1, path.span.end}});
+}
+
+void Parser::check_def_name(const DefName& head) {
+  std::string_view name = names_.text(head.name);
+  size_t dot = name.rfind('.');
+  char last = dot == name.npos ? name[0] : name[dot + 1];
+  if (name[0] == '_' || last == '_') sink_.report(Diag::AstReserved, head.span, {name});
+}
+
+// ---- signatures ----------------------------------------------------------------------------
+
+void Parser::parse_signature(DefName head) {
+  In in(*this, "the signature of", head.name);
+  Signature signature;
+  signature.head = std::move(head);
+  take();
+  do {
+    signature.types.push_back(parse_type());
+  } while (accept(Tok::RArrow));
+  signature.span = since(signature.head.span.begin);
+  if (!panic_ && !at(Tok::Sep) && !at(Tok::Eof)) unexpected("`->` or the end of the signature");
+  if (!panic_) pending_ = std::move(signature);
+}
+
+// The signature before is followed by something else than its definition.
+void Parser::drop_signature(std::string_view followed_by) {
+  if (!pending_) return;
+  sink_.report(Diag::AstSigName, pending_->head.span, {names_.text(pending_->head.name), followed_by});
+  pending_.reset();
+}
+
+void Parser::apply_signature(Definition& definition, const DefName& head, const Signature& signature) {
+  const std::vector<Target>& in_sig = signature.head.path_params;
+  const std::vector<Target>& in_head = head.path_params;
+  auto is_path = [&](size_t index) {
+    const TypeExpr& type = ast_[signature.types[index]];
+    return type.kind() == TypeExprKind::Named && word_is(type.as<TypeNamed>().name, "Path") &&
+           !type.as<TypeNamed>().has_args;
+  };
+  bool differ = in_sig.size() != in_head.size();
+  for (size_t i = 0; !differ && i < in_sig.size(); ++i) differ = in_sig[i].name != in_head[i].name;
+  if (!in_sig.empty() && !in_head.empty() && differ) {
+    Span where = merge_spans(in_head.front().span, in_head.back().span);
+    sink_.report(Diag::AstSigPath, where, {names_.text(head.name)})
+        .note(Note::NoteFirstHere, merge_spans(in_sig.front().span, in_sig.back().span));
+  }
+  definition.has_signature = true;
+  definition.span = merge_spans(signature.span, definition.span);
+  const std::vector<Target>& names = in_head.empty() ? in_sig : in_head;
+  if (!in_sig.empty() && !is_path(0)) {
+    apply_types(definition, signature, 0, true);
+    definition.path_params.clear();
+    wrap_fixed_scope(definition, names);
+    return;
+  }
+  definition.path_params.clear();
+  for (const Target& name : names) definition.path_params.push_back(name.name);
+  size_t paths = 0;
+  while (paths < names.size() && paths + 1 < signature.types.size() && is_path(paths)) ++paths;
+  if (paths < names.size()) {
+    sink_.report(Diag::AstSigArity, head.span,
+                 {names_.text(head.name), std::to_string(names.size()) + " path parameters",
+                  "starts with " + std::to_string(paths) + " of type `Path`"})
+        .note(Note::NoteExpectedHere, signature.span);
+  }
+  apply_types(definition, signature, paths, paths == names.size());
+}
+
+// Gives the parameters the argument types behind the first `path_types`.
+void Parser::apply_types(Definition& definition, const Signature& signature, size_t path_types,
+                         bool check_arity) {
+  size_t types = signature.types.size() - 1 - path_types;
+  definition.return_type = signature.types.back();
+  if (check_arity && types != definition.params.size()) {
+    sink_.report(Diag::AstSigArity, definition.name_span,
+                 {names_.text(definition.name), std::to_string(definition.params.size()) + " parameters",
+                  "has " + std::to_string(types) + " argument types for them"})
+        .note(Note::NoteExpectedHere, signature.span);
+  }
+  for (size_t i = 0; i < definition.params.size() && i < types; ++i) {
+    Param& param = definition.params[i];
+    TypeExprId type = signature.types[path_types + i];
+    bool optional = false;
+    while (ast_[type].kind() == TypeExprKind::Optional) {
+      type = ast_[type].as<TypeOptional>().inner;
+      optional = true;
+    }
+    if (param.default_value.valid() && !optional) {
+      sink_.report(Diag::AstDefaultRequired, param.span,
+                   {names_.text(param.name), source_text(ast_[type].span)})
+          .fix({file_, ast_[type].span.begin, ast_[type].span.begin}, "?");
+    }
+    param.optional = optional;
+    param.type = type;
+  }
+}
+
+// ---- definitions ---------------------------------------------------------------------------
+
+void Parser::parse_global(Module& module, DefName head) {
+  drop_signature("a global binding");
+  In in(*this, "the global binding", head.name);
+  check_def_name(head);
+  Definition definition;
+  definition.name = head.name;
+  definition.name_span = head.span;
+  definition.is_global = true;
+  definition.origin = file_;
+  if (!head.path_params.empty()) {
+    Span where = merge_spans(head.span, head.path_params.back().span);
+    sink_.report(Diag::AstName, where, {source_text(where), "a global binding"});
+  }
+  take();
+  int damage = damage_;
+  parse_body(definition);
+  definition.damaged = damage_ != damage || panic_;
+  definition.span = since(head.span.begin);
+  module.definitions.push_back(std::move(definition));
+}
+
+void Parser::parse_head_and_body(Module& module, DefName head) {
+  std::optional<Signature> signature = std::move(pending_);
+  pending_.reset();
+  if (signature && signature->head.name != head.name) {
+    pending_ = std::move(signature);
+    signature.reset();
+    drop_signature("the definition of `" + std::string(names_.text(head.name)) + "`");
+  }
+  check_def_name(head);
+  Definition definition;
+  definition.name = head.name;
+  definition.name_span = head.span;
+  definition.origin = file_;
+  for (const Target& param : head.path_params) definition.path_params.push_back(param.name);
+  int damage = damage_;
+  while (at(Tok::Name) || at(Tok::Question)) definition.params.push_back(parse_param());
+  expect(Tok::Equal, "a parameter or `=`");
+  {
+    In in(*this, "definition", head.name);
+    if (!panic_) parse_body(definition);
+  }
+  definition.damaged = damage_ != damage || panic_;
+  definition.span = since(head.span.begin);
+  if (signature && (!definition.damaged || !panic_)) apply_signature(definition, head, *signature);
+  module.definitions.push_back(std::move(definition));
+}
+
+Param Parser::parse_param() {
+  Param param;
+  int32_t begin = here();
+  bool has_default = accept(Tok::Question);
+  param.name = expect_ident("a parameter").name;
+  if (has_default) {
+    expect(Tok::Equal, "`=` and a default");
+    param.default_value = parse_default();
+    param.optional = true;
+  }
+  param.span = since(begin);
+  return param;
+}
+
+ExprId Parser::parse_default() {
+  int32_t begin = here();
+  if (at(Tok::LParen)) return parse_paren(false);
+  if (at_negative()) return parse_negative();
+  bool literal = at(Tok::Int) || at(Tok::Float) || at(Tok::String) || at(Tok::Path) ||
+                 at_word("true") || at_word("false") || at_word("null");
+  if (literal) return parse_literal();
+  if (!at(Tok::Name)) {
+    unexpected("a literal, a name or an expression in parentheses");
+    return {};
+  }
+  NameId name = take_qname("a default");
+  return add(Name{name, {}}, begin);
+}
+
+// A `do` block as the whole right side is kept as statements.
+void Parser::parse_body(Definition& definition) {
+  int32_t begin = here();
+  ExprId value = parse_expr();
+  if (definition.is_global) reject_tuple_bind(value);
+  if (!value.valid() || panic_) {
+    definition.body_expr = value;
+    return;
+  }
+  const Do* block = ast_[value].get<Do>();
+  if (block && !block->is_inline && ast_[value].span.begin == begin) {
+    definition.statement_body = true;
+    definition.body = block->body;
+  } else {
+    definition.body_expr = value;
+  }
+}
+
+// The whole body goes under one relative scope, the names joined by dots (language.md 8.4).
+void Parser::wrap_fixed_scope(Definition& definition, const std::vector<Target>& scope) {
+  definition.fixed_scope = true;
+  Span where = definition.name_span;
+  size_t count = 1;
+  ScopeBind bind;
+  if (definition.statement_body) {
+    bind.body = std::move(definition.body);
+    count = count_returned(bind.body);
+  } else {
+    bind.body.push_back(ast_.add(Stmt{Return{{definition.body_expr}}, where}));
+  }
+  for (const Target& name : scope) bind.path.pieces.push_back({name.name, false, false});
+  bind.path.span = merge_spans(scope.front().span, scope.back().span);
+  Return result;
+  for (size_t i = 0; i < count; ++i) {
+    std::string text = "__result" + (count == 1 ? std::string() : std::to_string(i + 1));
+    NameId name = names_.intern(text);
+    bind.targets.push_back({name, where});
+    result.values.push_back(ast_.add(Expr{Name{name, {}}, where}));
+  }
+  definition.statement_body = true;
+  definition.body_expr = {};
+  definition.body = {ast_.add(Stmt{std::move(bind), where}), ast_.add(Stmt{std::move(result), where})};
+}
+
+// How many values the first return in `body` gives; 1 when there is none.
+size_t Parser::count_returned(const std::vector<StmtId>& body) const {
+  std::vector<StmtId> left(body.rbegin(), body.rend());
+  while (!left.empty()) {
+    const Stmt& statement = ast_[left.back()];
+    left.pop_back();
+    if (const Return* found = statement.get<Return>()) return found->values.size();
+    if (const IfStmt* branch = statement.get<IfStmt>()) {
+      left.insert(left.end(), branch->else_body.rbegin(), branch->else_body.rend());
+      left.insert(left.end(), branch->then_body.rbegin(), branch->then_body.rend());
+    }
+  }
+  return 1;
+}
+
+}  // namespace axon::syntax

@@ -1,0 +1,230 @@
+// Files and top-level items other than definitions (language.md 4.1, 4.3).
+#include <algorithm>
+
+#include "support/text.h"
+#include "syntax/parser.h"
+
+namespace axon::syntax {
+
+Module Parser::parse_file() {
+  Module module;
+  module.file = file_;
+  peek();
+  if (at(Tok::Eof)) sink_.report(Diag::ParEmpty, {file_, 0, 0});
+  while (!stopped_ && !at(Tok::Eof)) {
+    int damage = damage_;
+    parse_item(module);
+    if (!panic_ && !at(Tok::Sep) && !at(Tok::Eof)) {
+      unexpected("an operator, an argument or the end of the item");
+    }
+    if (panic_) recover();
+    if (damage_ != damage) pending_.reset();
+    accept(Tok::Sep);
+  }
+  if (!stopped_) drop_signature("the end of the file");
+  module.comments = lexer_.take_comments();
+  add_main(module);
+  return module;
+}
+
+void Parser::parse_item(Module& module) {
+  bool is_definition = at(Tok::Name) && !at_word("import") && !at_word("export") && !at_word("type");
+  if (is_definition) {
+    parse_definition(module);
+  } else if (at(Tok::PragmaOpen)) {
+    drop_signature("a pragma");
+    parse_pragma(module);
+  } else if (at_word("import")) {
+    drop_signature("an import");
+    parse_import(module);
+  } else if (at_word("export")) {
+    drop_signature("an export");
+    parse_export(module);
+  } else if (at_word("type")) {
+    drop_signature("a type alias");
+    parse_alias(module);
+  } else {
+    unexpected("a definition, signature, global binding, import, export, type alias or pragma");
+  }
+}
+
+// ---- pragmas -------------------------------------------------------------------------------
+
+void Parser::parse_pragma(Module& module) {
+  int32_t begin = here();
+  take();
+  auto fail = [&](std::string_view name, std::string_view what) {
+    if (panic_) return;
+    if (peek().kind == Tok::Bad) {
+      take();
+    } else {
+      sink_.report(Diag::ParPragma, since(begin), {name, what});
+    }
+    panic_ = true;
+    ++damage_;
+  };
+  if (!at(Tok::Name) || !peek().bare) return fail(shown(peek()), "has no name");
+  Pragma pragma;
+  std::string name = lower_ascii(names_.text(take().name));
+  std::string upper = name;
+  for (char& c : upper) c = c >= 'a' && c <= 'z' ? static_cast<char>(c - 'a' + 'A') : c;
+  pragma.name = names_.intern(name);
+  if (at(Tok::PragmaClose)) {
+    fail(upper, "has no value");
+    panic_ = false;
+    take();
+    return;
+  }
+  In in(*this, "the pragma", names_.intern(upper));
+  pragma.value = parse_pragma_value();
+  bool closed = at(Tok::PragmaClose);
+  if (!pragma.value.valid()) {
+    fail(upper, "needs a literal, or a list or tuple of literals, as its value");
+    return;
+  }
+  if (!closed) return fail(upper, "is not closed with `#-}` after its value");
+  take();
+  pragma.span = since(begin);
+  module.pragmas.push_back(pragma);
+}
+
+// A literal, or a list or tuple of them; an invalid id when it is something else.
+ExprId Parser::parse_pragma_value() {
+  if (at(Tok::LBracket)) return parse_pragma_items(Tok::RBracket, false);
+  if (at(Tok::LParen)) return parse_pragma_items(Tok::RParen, true);
+  if (at_negative()) return parse_negative();
+  bool literal = at(Tok::Int) || at(Tok::Float) || at(Tok::String) || at(Tok::Path) ||
+                 at_word("true") || at_word("false") || at_word("null");
+  return literal ? parse_literal() : ExprId{};
+}
+
+ExprId Parser::parse_pragma_items(Tok close, bool tuple) {
+  Nest nest(*this, true);
+  int32_t begin = here();
+  take();
+  std::vector<ExprId> items;
+  while (!at(close)) {
+    ExprId item = parse_pragma_value();
+    if (!item.valid()) return {};
+    items.push_back(item);
+    if (!accept(Tok::Comma)) break;
+  }
+  if (!at(close) || (tuple && items.size() < 2)) return {};
+  take();
+  if (tuple) return add(Tuple{std::move(items)}, begin);
+  return add(List{std::move(items)}, begin);
+}
+
+// A file with a definition names its entry (language.md 4.6).
+void Parser::add_main(Module& module) {
+  NameId main = names_.intern("main");
+  for (const Pragma& pragma : module.pragmas) {
+    if (pragma.name == main) return;
+  }
+  auto last = std::find_if(module.definitions.rbegin(), module.definitions.rend(),
+                           [](const Definition& d) { return !d.is_global; });
+  if (last == module.definitions.rend()) return;
+  ExprId value = ast_.add(Expr{String{last->name}, last->name_span});
+  module.pragmas.push_back({main, value, last->name_span});
+}
+
+// ---- imports and exports -------------------------------------------------------------------
+
+void Parser::parse_import(Module& module) {
+  In in(*this, "an import");
+  take();
+  do {
+    parse_import_item(module);
+  } while (accept(Tok::Comma));
+}
+
+void Parser::parse_import_item(Module& module) {
+  if (!at(Tok::Name)) {
+    unexpected("the name of a module");
+    return;
+  }
+  Import import;
+  int32_t begin = here();
+  import.module = take_qname("the name of a module");
+  if (at_word("as") && stream_.peek_second() == Tok::Name) {
+    take();
+    take();
+    sink_.report(Diag::ParImportAs, since(begin), {names_.text(import.module)});
+  } else if (at(Tok::LParen) || at(Tok::Name)) {
+    import.has_members = true;
+    import.members = parse_members();
+  }
+  if (panic_) return;
+  import.span = since(begin);
+  for (Import& other : module.imports) {
+    if (other.module != import.module || other.has_members != import.has_members) continue;
+    for (const ImportMember& member : import.members) {
+      bool known = std::any_of(other.members.begin(), other.members.end(),
+                               [&](const ImportMember& m) { return m.name == member.name; });
+      if (!known) other.members.push_back(member);
+    }
+    return;
+  }
+  module.imports.push_back(std::move(import));
+}
+
+std::vector<ImportMember> Parser::parse_members() {
+  std::vector<ImportMember> members;
+  auto add_member = [&] {
+    Target member = expect_ident("a member");
+    bool known = std::any_of(members.begin(), members.end(),
+                             [&](const ImportMember& m) { return m.name == member.name; });
+    if (!known && !panic_) members.push_back({member.name, member.span});
+  };
+  if (!accept(Tok::LParen)) {
+    if (!at(Tok::Name)) unexpected("a member or `(`");
+    while (at(Tok::Name)) add_member();
+    return members;
+  }
+  while (!at(Tok::RParen)) {
+    add_member();
+    if (!accept(Tok::Comma)) break;
+  }
+  expect(Tok::RParen, "`,` or `)`");
+  return members;
+}
+
+void Parser::parse_export(Module& module) {
+  In in(*this, "an export");
+  take();
+  std::vector<ImportMember> members = parse_members();
+  if (at(Tok::Comma)) unexpected("a member or the end of the line (a list with commas has parentheses)");
+  module.has_export = true;
+  for (const ImportMember& member : members) {
+    bool known = std::any_of(module.exports.begin(), module.exports.end(),
+                             [&](const ImportMember& m) { return m.name == member.name; });
+    if (!known) module.exports.push_back(member);
+  }
+}
+
+// ---- aliases -------------------------------------------------------------------------------
+
+void Parser::parse_alias(Module& module) {
+  int32_t begin = here();
+  In in(*this, "a type alias");
+  take();
+  TypeAlias alias;
+  alias.origin = file_;
+  alias.name = expect_ident("the name of a type alias").name;
+  if (accept(Tok::LBracket)) {
+    do {
+      AliasParam param;
+      param.variadic = accept(Tok::DotDot);
+      param.name = expect_ident("an alias parameter").name;
+      alias.params.push_back(param);
+    } while (accept(Tok::Comma));
+    expect(Tok::RBracket, "`,` or `]`");
+  }
+  expect(Tok::Equal);
+  alias.type = parse_type();
+  if (panic_) return;
+  alias.span = since(begin);
+  module.aliases.push_back(std::move(alias));
+}
+
+}  // namespace axon::syntax

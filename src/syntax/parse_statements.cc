@@ -1,0 +1,320 @@
+// Statements, suites, loops, scopes (language.md 4.4, 4.6).
+#include "syntax/parser.h"
+#include "syntax/path_text.h"
+
+namespace axon::syntax {
+
+// The lines of a block whose suite has been opened, with its end.
+void Parser::parse_block(std::vector<StmtId>& body) {
+  while (true) {
+    do {
+      parse_statement(body, false);
+    } while (accept(Tok::Semicolon) && !at(Tok::Sep) && !at(Tok::Dedent) && !at(Tok::Eof));
+    if (!panic_ && !at(Tok::Sep) && !at(Tok::Dedent) && !at(Tok::Eof)) {
+      unexpected("an operator, an argument or the end of the line");
+    }
+    if (panic_) recover();
+    if (stopped_) return;
+    if (accept(Tok::Sep)) continue;
+    accept(Tok::Dedent);
+    return;
+  }
+}
+
+// After `do`. Returns whether the suite was a block.
+bool Parser::parse_suite(std::vector<StmtId>& body) {
+  if (panic_) return true;
+  Span word{file_, stream_.last_begin(), stream_.last_end()};
+  switch (stream_.open_suite()) {
+    case TokenStream::Suite::Block: {
+      Nest nest(*this, true);
+      parse_block(body);
+      return true;
+    }
+    case TokenStream::Suite::Inline: parse_inline(body); return false;
+    case TokenStream::Suite::Empty: break;
+  }
+  sink_.report(Diag::LayEmptyDo, word);
+  ++damage_;
+  return true;
+}
+
+void Parser::parse_inline(std::vector<StmtId>& body) {
+  Nest nest(*this, false);
+  do {
+    parse_statement(body, true);
+  } while (accept(Tok::Semicolon) && at(Tok::Name) && at_expr());
+}
+
+// A statement with a syntax error is left out of the body.
+void Parser::parse_statement(std::vector<StmtId>& body, bool is_inline) {
+  constexpr std::string_view kBlock = "a bind, return, yield, for, if or scope";
+  constexpr std::string_view kInline = "a bind, return or yield (an inline suite holds nothing else)";
+  if (panic_) return;
+  StmtId statement;
+  int32_t begin = here();
+  if (at_word("return") || at_word("yield")) {
+    statement = parse_values(at_word("return"));
+  } else if (!is_inline && at_word("if")) {
+    statement = parse_if_statement();
+  } else if (!is_inline && at_keyword_prefix("for")) {
+    stream_.take_word("for");
+    statement = parse_for(begin, {}, false);
+  } else if (at(Tok::Name) && !at_word("if") && !at_keyword_prefix("for")) {
+    Tok second = stream_.peek_second();
+    if (second == Tok::Comma || second == Tok::LArrow || second == Tok::Equal) {
+      statement = parse_bind(is_inline);
+    } else {
+      unexpected(is_inline ? kInline : kBlock);
+    }
+  } else {
+    unexpected(is_inline ? kInline : kBlock);
+  }
+  if (!panic_ && statement.valid()) body.push_back(statement);
+}
+
+StmtId Parser::parse_values(bool is_return) {
+  In in(*this, is_return ? "a return" : "a yield");
+  int32_t begin = here();
+  take();
+  std::vector<ExprId> values = parse_expr_list();
+  if (is_return) return ast_.add(Stmt{Return{std::move(values)}, since(begin)});
+  return ast_.add(Stmt{Yield{std::move(values)}, since(begin)});
+}
+
+std::vector<ExprId> Parser::parse_expr_list() {
+  std::vector<ExprId> values;
+  do {
+    values.push_back(parse_expr());
+  } while (accept(Tok::Comma));
+  return values;
+}
+
+StmtId Parser::parse_if_statement() {
+  In in(*this, "an if-statement");
+  int32_t begin = here();
+  Nest nest(*this, false);
+  take();
+  ++open_ifs_;
+  IfStmt node;
+  node.cond = parse_expr();
+  expect_word("then");
+  if (expect_word("do")) parse_suite(node.then_body);
+  if (!at_word("else")) unexpected("`else do` (an if-statement has both branches)");
+  expect_word("else");
+  --open_ifs_;
+  if (expect_word("do")) parse_suite(node.else_body);
+  return ast_.add(Stmt{std::move(node), since(begin)});
+}
+
+std::vector<Target> Parser::parse_targets(std::string_view role) {
+  std::vector<Target> targets;
+  do {
+    targets.push_back(expect_ident(role));
+  } while (accept(Tok::Comma));
+  return targets;
+}
+
+StmtId Parser::parse_bind(bool is_inline) {
+  int32_t begin = here();
+  In in(*this, "the bind of", peek().name);
+  std::vector<Target> targets = parse_targets("the target of a bind");
+  expect_arrow();
+  bool is_for = at_keyword_prefix("for");
+  bool is_scope = at_keyword_prefix("scope");
+  if (is_inline && (is_for || is_scope)) {
+    unexpected("an expression (an inline suite holds no `for` and no `scope`)");
+  } else if (is_for) {
+    stream_.take_word("for");
+    return parse_for(begin, std::move(targets), true);
+  } else if (is_scope) {
+    stream_.take_word("scope");
+    return parse_scope(begin, std::move(targets));
+  }
+  ExprId value = parse_expr();
+  reject_tuple_bind(value);
+  return ast_.add(Stmt{Bind{std::move(targets), value, {}}, since(begin)});
+}
+
+// `<-`, for which `=` is a common slip.
+void Parser::expect_arrow() {
+  if (!at(Tok::Equal)) {
+    expect(Tok::LArrow);
+    return;
+  }
+  Span where = span(peek());
+  unexpected("`<-`");
+  sink_.all().back().fix(where, "<-");
+}
+
+// `a, b <- x, y`: reports the list and reads it to its end.
+void Parser::reject_tuple_bind(ExprId first) {
+  if (!at(Tok::Comma)) return;
+  while (accept(Tok::Comma)) parse_expr();
+  if (panic_) return;
+  Span whole = since(ast_[first].span.begin);
+  sink_.report(Diag::ParTupleBind, whole)
+      .fix({file_, whole.begin, whole.begin}, "(")
+      .fix({file_, whole.end, whole.end}, ")");
+}
+
+// ---- loops ---------------------------------------------------------------------------------
+
+// After the word `for`.
+StmtId Parser::parse_for(int32_t begin, std::vector<Target> targets, bool has_targets) {
+  In in(*this, "a for-loop");
+  Loop loop;
+  loop.has_targets = has_targets;
+  loop.targets = std::move(targets);
+  parse_for_scope(loop);
+  Target var = expect_ident("a loop variable");
+  loop.var = var.name;
+  loop.var_span = var.span;
+  expect(Tok::LArrow);
+  bool closed_end = false;
+  parse_range(loop, closed_end);
+  if (at_word("step") && stream_.peek_second() == Tok::Equal) {
+    take();
+    take();
+    loop.step = parse_arg(Place::ArgBranch);
+  } else if (!panic_) {
+    loop.step = ast_.add(Expr{Int{1}, since(begin)});
+  }
+  if (closed_end && !panic_) {
+    const Expr& step = ast_[loop.step];
+    bool negative = (step.kind() == ExprKind::Int && step.as<Int>().value < 0) ||
+                    (step.kind() == ExprKind::Float && step.as<Float>().value < 0);
+    if (negative) sink_.report(Diag::AstRangeStep, step.span, {source_text(step.span)});
+  }
+  if (at_word("carry") && stream_.peek_second() == Tok::LParen) {
+    In carry_in(*this, "the carry list");
+    take();
+    take();
+    loop.has_carry = true;
+    loop.carry = parse_targets("a carried name");
+    expect(Tok::RParen, "`,` or `)`");
+  }
+  parse_loop_body(loop);
+  return ast_.add(Stmt{std::move(loop), since(begin)});
+}
+
+void Parser::parse_for_scope(Loop& loop) {
+  if (!at(Tok::At) && !at(Tok::Path)) return;
+  stream_.relex(Lexer::Mode::Scope);
+  if (!accept(Tok::At)) {
+    unexpected("`@` and a plain scope such as `layers` or `a.{i}`");
+    return;
+  }
+  peek();
+  stream_.relex(Lexer::Mode::Scope);
+  if (!at(Tok::ScopeRef)) {
+    unexpected("a scope such as `layers` or `a.{i}`");
+    return;
+  }
+  loop.has_scope = true;
+  loop.scope = take().paths[0];
+}
+
+// `[a..b)` and its closed and open forms, made half-open.
+void Parser::parse_range(Loop& loop, bool& closed_end) {
+  In in(*this, "the range of a for-loop");
+  Nest nest(*this, true);
+  bool open_begin = at(Tok::LParen);
+  if (!open_begin && !at(Tok::LBracket)) {
+    unexpected("a range such as `[0..n)`");
+    return;
+  }
+  take();
+  loop.from = parse_expr();
+  expect(Tok::DotDot, "an operator or `..`");
+  loop.to = parse_expr();
+  closed_end = at(Tok::RBracket);
+  if (!closed_end) {
+    expect(Tok::RParen, "an operator, `)` or `]`");
+  } else {
+    take();
+  }
+  if (panic_) return;
+  if (open_begin) loop.from = plus_one(loop.from);
+  if (closed_end) loop.to = plus_one(loop.to);
+}
+
+ExprId Parser::plus_one(ExprId bound) {
+  Span where = ast_[bound].span;
+  ExprId left = ast_[bound].kind() == ExprKind::Paren ? bound : ast_.add(Expr{Paren{bound}, where});
+  ExprId one = ast_.add(Expr{Int{1}, where});
+  return ast_.add(Expr{Binary{BinaryOp::Add, left, one, where}, where});
+}
+
+void Parser::parse_loop_body(Loop& loop) {
+  if (at_word("do")) {
+    take();
+    parse_suite(loop.body);
+    return;
+  }
+  In in(*this, "the body of a for-loop");
+  ExprId value = parse_bind_expr();
+  if (loop.has_targets) reject_tuple_bind(value);
+  if (!panic_) take_loop_value(loop, value);
+}
+
+// The body `E` of an inline loop becomes statements: a tuple yields its items, a do-expression gives
+// its own, anything else is the one value yielded.
+void Parser::take_loop_value(Loop& loop, ExprId value) {
+  Span where = ast_[value].span;
+  ExprId inner = value;
+  while (ast_[inner].kind() == ExprKind::Paren) inner = ast_[inner].as<Paren>().inner;
+  const Expr& node = ast_[inner];
+  if (node.kind() == ExprKind::Do) {
+    loop.body = node.as<Do>().body;
+    bool yields = false;
+    for (StmtId statement : loop.body) yields = yields || ast_[statement].kind() == StmtKind::Yield;
+    if (!yields) sink_.report(Diag::AstYield, where, {"is missing from the block that is the loop's value"});
+    return;
+  }
+  loop.is_inline = true;
+  std::vector<ExprId> values{value};
+  if (node.kind() == ExprKind::Tuple) values = node.as<Tuple>().items;
+  loop.body.push_back(ast_.add(Stmt{Yield{std::move(values)}, where}));
+}
+
+// ---- scopes --------------------------------------------------------------------------------
+
+// After the word `scope`.
+StmtId Parser::parse_scope(int32_t begin, std::vector<Target> targets) {
+  In in(*this, "a scope");
+  ScopeBind node;
+  node.targets = std::move(targets);
+  node.path = parse_scope_ref();
+  while (at(Tok::Name) && stream_.peek_second() == Tok::Equal) {
+    Target keyword = expect_ident("a keyword");
+    take();
+    parse_arg(Place::Arg);
+    if (!panic_) sink_.report(Diag::AstScopeKwarg, since(keyword.span.begin), {names_.text(keyword.name)});
+  }
+  if (expect_word("do")) parse_suite(node.body);
+  return ast_.add(Stmt{std::move(node), since(begin)});
+}
+
+PathLit Parser::parse_scope_ref() {
+  constexpr std::string_view kExpected = "a scope such as `@attn`, `@@a.b` or `@'a.{i}'`";
+  if (panic_) return {};
+  stream_.relex(Lexer::Mode::Scope);
+  if (accept(Tok::At)) {
+    peek();
+    stream_.relex(Lexer::Mode::Scope);
+    if (at(Tok::Path)) unexpected(kExpected);
+  }
+  if (at(Tok::Path) || at(Tok::ScopeRef)) return take().paths[0];
+  if (!at(Tok::String)) {
+    unexpected(kExpected);
+    return {};
+  }
+  Token token = take();
+  std::vector<Diagnostic> errors;
+  PathLit path = path_from_text(false, names_.text(token.name), span(token), names_, errors);
+  for (Diagnostic& error : errors) sink_.report(error.id, error.span, std::move(error.args));
+  return path;
+}
+
+}  // namespace axon::syntax

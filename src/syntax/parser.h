@@ -1,0 +1,186 @@
+// The recursive-descent parser (language.md 4). Internal to the syntax layer; parse.h is the door.
+//
+// Errors: a syntax error sets `panic_`; from then on nothing matches, so every rule returns at once,
+// up to the statement or item loop, which skips to the next line and goes on. Mistakes that do not
+// hinder parsing (AST-…, PAR-TUPLE-ARG and the like) are reported without panic.
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "source/file_table.h"
+#include "syntax/token_stream.h"
+
+namespace axon::syntax {
+
+// `name`, `@p` … of a signature or of the head of a definition.
+struct DefName {
+  NameId name;
+  Span span;
+  std::vector<Target> path_params;
+};
+
+struct Signature {
+  DefName head;
+  std::vector<TypeExprId> types;  // the last one is the return type
+  Span span;
+};
+
+class Parser {
+ public:
+  Parser(FileId file, const FileTable& files, Interner& names, Ast& ast, DiagSink& sink);
+  Module parse_file();
+
+ private:
+  // What is being parsed, for messages; `name` may be invalid.
+  struct Construct {
+    std::string_view what;
+    NameId name;
+  };
+  struct In {
+    In(Parser& parser, std::string_view what, NameId name = {})
+        : parser_(parser), saved_(parser.construct_) {
+      parser.construct_ = {what, name};
+    }
+    ~In() { parser_.construct_ = saved_; }
+    Parser& parser_;
+    Construct saved_;
+  };
+  // One more bracket, block or branch around what follows; `then` and `else` of an outer `if` mean
+  // nothing inside of brackets and blocks.
+  struct Nest {
+    Nest(Parser& parser, bool closed);
+    ~Nest();
+    Parser& parser_;
+    int saved_ifs_;
+  };
+  enum class Place : uint8_t { Expr, Arg, ArgBranch };
+
+  // parse_base.cc: tokens and errors
+  const Token& peek() { return stream_.peek(); }
+  bool at(Tok kind) { return !panic_ && peek().kind == kind; }
+  bool at_word(std::string_view word);
+  bool at_keyword_prefix(std::string_view word);
+  Token take() { return stream_.take(); }
+  bool accept(Tok kind);
+  bool expect(Tok kind, std::string_view expected = {});
+  bool expect_word(std::string_view word);
+  Target expect_ident(std::string_view role);
+  void unexpected(std::string_view expected);
+  std::string shown(const Token& token) const;
+  std::string source_text(Span span, size_t limit = 80) const;
+  void recover();
+  Span span(const Token& token) const { return {file_, token.begin, token.end}; }
+  Span since(int32_t begin) { return {file_, begin, stream_.last_end()}; }
+  int32_t here() { return peek().begin; }
+  bool word_is(NameId name, std::string_view word) const { return names_.text(name) == word; }
+
+  // parse_items.cc
+  void parse_item(Module& module);
+  void parse_pragma(Module& module);
+  ExprId parse_pragma_value();
+  ExprId parse_pragma_items(Tok close, bool tuple);
+  void parse_import(Module& module);
+  void parse_import_item(Module& module);
+  void parse_export(Module& module);
+  std::vector<ImportMember> parse_members();
+  void parse_alias(Module& module);
+  void add_main(Module& module);
+
+  // parse_definitions.cc
+  void parse_definition(Module& module);
+  DefName parse_def_name();
+  void add_path_param(DefName& head, const PathLit& path);
+  void parse_signature(DefName head);
+  void parse_global(Module& module, DefName head);
+  void parse_head_and_body(Module& module, DefName head);
+  Param parse_param();
+  ExprId parse_default();
+  void parse_body(Definition& definition);
+  void check_def_name(const DefName& head);
+  void drop_signature(std::string_view followed_by);
+  void apply_signature(Definition& definition, const DefName& head, const Signature& signature);
+  void apply_types(Definition& definition, const Signature& signature, size_t path_types,
+                   bool check_arity);
+  void wrap_fixed_scope(Definition& definition, const std::vector<Target>& scope);
+  size_t count_returned(const std::vector<StmtId>& body) const;
+
+  // parse_types.cc
+  TypeExprId parse_type();
+  TypeExprId parse_named_type();
+  TypeExprId parse_tuple_type();
+  TypeArg parse_type_arg();
+  TypeArg parse_paren_arg();
+  std::vector<TypeArg> parse_type_args();
+  TypeExprId type_of_arg(const TypeArg& arg);
+  DimExprId parse_dim(DimExprId first = {}, bool may_negate = true);
+  DimExprId parse_dim_factor(bool may_negate);
+  NameId take_qname(std::string_view role);
+
+  // parse_statements.cc
+  void parse_block(std::vector<StmtId>& body);
+  bool parse_suite(std::vector<StmtId>& body);
+  void parse_inline(std::vector<StmtId>& body);
+  void parse_statement(std::vector<StmtId>& body, bool is_inline);
+  StmtId parse_values(bool is_return);
+  StmtId parse_if_statement();
+  StmtId parse_bind(bool is_inline);
+  void expect_arrow();
+  std::vector<Target> parse_targets(std::string_view role);
+  StmtId parse_for(int32_t begin, std::vector<Target> targets, bool has_targets);
+  void parse_for_scope(Loop& loop);
+  void parse_range(Loop& loop, bool& closed_end);
+  ExprId plus_one(ExprId bound);
+  void parse_loop_body(Loop& loop);
+  void take_loop_value(Loop& loop, ExprId value);
+  StmtId parse_scope(int32_t begin, std::vector<Target> targets);
+  PathLit parse_scope_ref();
+  void reject_tuple_bind(ExprId first);
+  std::vector<ExprId> parse_expr_list();
+
+  // parse_expressions.cc
+  ExprId parse_expr();
+  ExprId parse_bind_expr();
+  ExprId parse_pipe();
+  ExprId parse_cond();
+  ExprId parse_if(bool arg);
+  ExprId parse_branch(size_t& items);
+  ExprId parse_arg(Place place);
+  ExprId parse_do();
+  ExprId parse_operators(Place place);
+  std::optional<BinaryOp> infix_operator(Place place);
+  ExprId parse_application();
+  void parse_args(Call& call);
+  bool at_arg();
+  ExprId parse_ascription(ExprId value, int32_t begin);
+
+  // parse_atoms.cc
+  bool at_expr();
+  bool at_negative();
+  ExprId parse_atom(bool tuple_allowed);
+  ExprId parse_literal();
+  ExprId parse_negative();
+  ExprId parse_number(const Token& token, bool negative, Span where);
+  ExprId parse_unary_minus();
+  ExprId parse_paren(bool tuple_allowed);
+  ExprId parse_list();
+  ExprId add(decltype(Expr::data) data, int32_t begin) { return ast_.add(Expr{std::move(data), since(begin)}); }
+
+
+  FileId file_;
+  const FileTable& files_;
+  Interner& names_;
+  Ast& ast_;
+  DiagSink& sink_;
+  Lexer lexer_;
+  TokenStream stream_;
+  Construct construct_{"the file", {}};
+  std::optional<Signature> pending_;  // a signature that waits for its definition
+  bool panic_ = false;
+  bool stopped_ = false;   // nesting too deep: nothing more is parsed
+  int damage_ = 0;         // counts places where something was dropped
+  int depth_ = 0;
+  int open_ifs_ = 0;
+};
+
+}  // namespace axon::syntax

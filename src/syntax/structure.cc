@@ -1,0 +1,193 @@
+// Structural checks of language.md 5.1.
+#include "syntax/structure.h"
+
+#include <string>
+#include <unordered_map>
+
+#include "syntax/walk.h"
+
+namespace axon::syntax {
+namespace {
+
+// What a list of statements belongs to.
+enum class Home : uint8_t { Body, Do, Scope, Loop };
+
+class Checker {
+ public:
+  Checker(const Ast& ast, const Interner& names, DiagSink& sink) : ast_(ast), names_(names), sink_(sink) {}
+  void check(const Definition& definition);
+
+ private:
+  struct Context {
+    Home home;
+    bool nested;      // inside a branch of an if-statement
+    size_t targets;   // of the scope
+  };
+  void check_names(const std::vector<Target>& targets, std::string_view where);
+  bool check_body(const std::vector<StmtId>& body, Context context);
+  void check_closed_body(const std::vector<StmtId>& body, Context context, Span where, std::string_view what);
+  bool check_statement(StmtId id, Context context, bool is_last);
+  void check_return(const Return& node, Span where, Context context);
+  void check_yield(Span where, Context context, bool is_last);
+  void check_loop(const Loop& loop, Span where);
+  void check_exprs(std::vector<ExprId> left);
+
+  const Ast& ast_;
+  const Interner& names_;
+  DiagSink& sink_;
+};
+
+void Checker::check_names(const std::vector<Target>& targets, std::string_view where) {
+  std::unordered_map<NameId, Span, IdHash> seen;
+  for (const Target& target : targets) {
+    std::string_view name = names_.text(target.name);
+    if (name == "_") continue;
+    auto [first, is_new] = seen.emplace(target.name, target.span);
+    if (!is_new) sink_.report(Diag::AstDup, target.span, {name, where}).note(Note::NoteFirstHere, first->second);
+  }
+}
+
+void Checker::check(const Definition& definition) {
+  std::vector<Target> params;
+  for (NameId name : definition.path_params) params.push_back({name, definition.name_span});
+  for (const Param& param : definition.params) params.push_back({param.name, param.span});
+  check_names(params, "the parameters");
+  if (definition.damaged) return;
+  for (const Param& param : definition.params) {
+    if (param.default_value.valid()) check_exprs({param.default_value});
+  }
+  if (definition.statement_body) {
+    std::string what = "`" + std::string(names_.text(definition.name)) + "`";
+    check_closed_body(definition.body, {Home::Body, false, 0}, definition.name_span, what);
+  } else if (definition.body_expr.valid()) {
+    check_exprs({definition.body_expr});
+  }
+}
+
+// A body that has to return.
+void Checker::check_closed_body(const std::vector<StmtId>& body, Context context, Span where,
+                                std::string_view what) {
+  if (!check_body(body, context)) sink_.report(Diag::AstNoReturn, where, {what});
+}
+
+// Whether every path through the body ends in a return.
+bool Checker::check_body(const std::vector<StmtId>& body, Context context) {
+  bool returns = false;
+  bool reported = false;
+  for (size_t i = 0; i < body.size(); ++i) {
+    if (returns && !reported) {
+      sink_.report(Diag::AstUnreachable, ast_[body[i]].span);
+      reported = true;
+    }
+    bool here = check_statement(body[i], context, i + 1 == body.size());
+    returns = returns || here;
+  }
+  return returns;
+}
+
+bool Checker::check_statement(StmtId id, Context context, bool is_last) {
+  const Stmt& statement = ast_[id];
+  switch (statement.kind()) {
+    case StmtKind::Return:
+      check_return(statement.as<Return>(), statement.span, context);
+      return true;
+    case StmtKind::Yield:
+      check_yield(statement.span, context, is_last);
+      check_exprs(statement.as<Yield>().values);
+      return false;
+    case StmtKind::Bind:
+      check_names(statement.as<Bind>().targets, "the targets of a bind");
+      check_exprs({statement.as<Bind>().value});
+      return false;
+    case StmtKind::If: {
+      const IfStmt& node = statement.as<IfStmt>();
+      check_exprs({node.cond});
+      Context inside{context.home, true, context.targets};
+      bool then_returns = check_body(node.then_body, inside);
+      bool else_returns = check_body(node.else_body, inside);
+      return then_returns && else_returns;
+    }
+    case StmtKind::Loop:
+      check_loop(statement.as<Loop>(), statement.span);
+      return false;
+    case StmtKind::ScopeBind: {
+      const ScopeBind& node = statement.as<ScopeBind>();
+      check_names(node.targets, "the targets of a scope");
+      check_closed_body(node.body, {Home::Scope, false, node.targets.size()}, statement.span, "the scope");
+      return false;
+    }
+  }
+  return false;
+}
+
+void Checker::check_return(const Return& node, Span where, Context context) {
+  if (context.home == Home::Loop) {
+    sink_.report(Diag::AstReturnInLoop, where);
+  } else if (context.home == Home::Scope && node.values.size() != context.targets) {
+    sink_.report(Diag::AstScopeArity, where, {context.targets, node.values.size()});
+  }
+  check_exprs(node.values);
+}
+
+void Checker::check_yield(Span where, Context context, bool is_last) {
+  if (context.home != Home::Loop) {
+    sink_.report(Diag::AstYield, where, {"stands outside of a loop body"});
+  } else if (context.nested) {
+    sink_.report(Diag::AstYield, where, {"stands in a branch; it comes last in the loop body itself"});
+  } else if (!is_last) {
+    sink_.report(Diag::AstYield, where, {"is followed by another statement of the loop body"});
+  }
+}
+
+void Checker::check_loop(const Loop& loop, Span where) {
+  check_names(loop.targets, "the targets of a loop");
+  check_names(loop.carry, "the carry list");
+  if (loop.has_targets && loop.has_carry && loop.targets.size() != loop.carry.size()) {
+    sink_.report(Diag::AstLoopArity, merge_spans(loop.carry.front().span, loop.carry.back().span),
+                 {loop.targets.size(), loop.carry.size()})
+        .note(Note::NoteHere, merge_spans(loop.targets.front().span, loop.targets.back().span), {"the targets"});
+  }
+  check_exprs({loop.from, loop.to, loop.step});
+  check_body(loop.body, {Home::Loop, false, 0});
+}
+
+// Only do-expressions hold anything to check. Works through a list, so that long chains are no
+// deeper than short ones; a do-expression recurses, which the parser's nesting limit bounds.
+void Checker::check_exprs(std::vector<ExprId> left) {
+  while (!left.empty()) {
+    ExprId id = left.back();
+    left.pop_back();
+    if (!id.valid()) continue;
+    const Expr& expr = ast_[id];
+    if (const Do* block = expr.get<Do>()) {
+      check_closed_body(block->body, {Home::Do, false, 0}, expr.span, "the do-expression");
+    } else {
+      for_each_child(expr, [&](ExprId child) { left.push_back(child); });
+    }
+  }
+}
+
+void check_duplicates(const std::vector<Definition>& definitions, const Interner& names, DiagSink& sink) {
+  std::unordered_map<NameId, Span, IdHash> seen;
+  for (const Definition& definition : definitions) {
+    auto [first, is_new] = seen.emplace(definition.name, definition.name_span);
+    if (is_new) continue;
+    sink.report(Diag::AstDupDef, definition.name_span, {names.text(definition.name)})
+        .note(Note::NoteFirstHere, first->second);
+  }
+}
+
+}  // namespace
+
+void validate_ast(const std::vector<Definition>& definitions, const Ast& ast, const Interner& names,
+                  DiagSink& sink) {
+  check_duplicates(definitions, names, sink);
+  Checker checker(ast, names, sink);
+  for (const Definition& definition : definitions) checker.check(definition);
+}
+
+void validate_ast(const Module& module, const Ast& ast, const Interner& names, DiagSink& sink) {
+  validate_ast(module.definitions, ast, names, sink);
+}
+
+}  // namespace axon::syntax

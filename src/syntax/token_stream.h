@@ -1,0 +1,63 @@
+// Tokens with layout (language.md 3): the parser sees SEP and DEDENT between real tokens. Because
+// `do` is a keyword only where the parser says so, blocks are opened by the parser, not by spelling.
+#pragma once
+
+#include "syntax/lexer.h"
+
+namespace axon::syntax {
+
+class TokenStream {
+ public:
+  enum class Suite : uint8_t { Block, Inline, Empty };
+  enum class Stop : uint8_t { Line, NestedBlock };
+
+  TokenStream(Lexer& lexer, Interner& names, DiagSink& sink);
+
+  const Token& peek();
+  // The kind of the token behind the next one, when no line end parts them.
+  Tok peek_second();
+  // Moves past the next token and reports its lexical errors.
+  Token take();
+  // After `do` was taken: opens a block when the next line is deeper.
+  Suite open_suite();
+  // The next token is a Name that starts with the keyword `word`: takes only the word.
+  void take_word(std::string_view word);
+  // Reads the next token again in another mode.
+  void relex(Lexer::Mode mode);
+  // Skips to the next line that can start a statement of the innermost block, or to the end of that
+  // block. Stops early, with NestedBlock, after a `do` whose block has just been opened.
+  Stop recover();
+  // End of the token taken last, where something missing should have been.
+  int32_t last_end() const { return last_end_; }
+  int32_t last_begin() const { return last_begin_; }
+
+ private:
+  struct Block {
+    int column = 0;
+    int depth = 0;
+  };
+  void load();
+  void place();
+  bool closes_block() const;
+  void emit(Tok kind);
+  void count_bracket(Tok kind);
+  bool is_word(const Token& token, std::string_view word) const;
+  bool starts_line_here() const;
+
+  Lexer& lexer_;
+  Interner& names_;
+  DiagSink& sink_;
+  Token raw_;             // the next real token
+  bool loaded_ = false;
+  bool placed_ = false;   // layout has been settled for it
+  Token virtual_;         // SEP or DEDENT that comes before it
+  bool has_virtual_ = false;
+  std::vector<Block> blocks_{{}};
+  int depth_ = 0;
+  bool at_start_ = true;
+  Tok previous_ = Tok::Eof;
+  int32_t last_begin_ = 0;
+  int32_t last_end_ = 0;
+};
+
+}  // namespace axon::syntax
