@@ -170,4 +170,27 @@ uint32_t next_code_point(std::string_view text, size_t& pos) {
   return length ? code_point : 0xFFFD;
 }
 
+std::string json_escape(std::string_view text) {
+  std::string out;
+  for (size_t pos = 0; pos < text.size();) {
+    uint32_t c = next_code_point(text, pos);
+    switch (c) {
+      case '"': out += "\\\""; break;
+      case '\\': out += "\\\\"; break;
+      case '\n': out += "\\n"; break;
+      case '\r': out += "\\r"; break;
+      case '\t': out += "\\t"; break;
+      default:
+        if (c < 0x20) {
+          out += "\\u00";
+          out += "0123456789abcdef"[c >> 4];
+          out += "0123456789abcdef"[c & 15];
+        } else {
+          append_utf8(out, c);
+        }
+    }
+  }
+  return out;
+}
+
 }  // namespace axon

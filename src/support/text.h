@@ -28,6 +28,9 @@ int edit_distance(std::string_view a, std::string_view b);
 std::vector<std::string> closest(std::string_view word, const std::vector<std::string>& candidates,
                                  size_t limit = 3);
 
+// The text as it stands between the quotes of a JSON string; malformed UTF-8 becomes U+FFFD.
+std::string json_escape(std::string_view text);
+
 // Byte offset of the first malformed UTF-8 sequence, or npos when all is well formed
 // (no overlong forms, no surrogates, at most U+10FFFF).
 size_t find_invalid_utf8(std::string_view text);

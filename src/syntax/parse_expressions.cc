@@ -1,21 +1,10 @@
 // Expressions down to calls and their arguments (language.md 4.5). Greedy: whatever can extend the
 // construct being parsed does.
 #include "syntax/parser.h"
+#include "syntax/shape.h"
 
 namespace axon::syntax {
 namespace {
-
-int precedence(BinaryOp op) {
-  switch (op) {
-    case BinaryOp::Or: return 1;
-    case BinaryOp::And: return 2;
-    case BinaryOp::Eq: case BinaryOp::Ne: case BinaryOp::Lt:
-    case BinaryOp::Le: case BinaryOp::Gt: case BinaryOp::Ge: return 3;
-    case BinaryOp::Add: case BinaryOp::Sub: return 4;
-    case BinaryOp::Mul: case BinaryOp::Div: case BinaryOp::Mod: return 5;
-  }
-  AXON_UNREACHABLE("every operator has a row");
-}
 
 std::optional<BinaryOp> operator_of(Tok kind) {
   switch (kind) {
@@ -92,6 +81,7 @@ ExprId Parser::parse_cond() {
   expect(Tok::Colon, "`:` and the other branch");
   ExprId else_value = parse_branch(else_items);
   ExprId node = add(Ternary{cond, then_value, else_value}, begin);
+  warn_greedy_branch(node, then_items, else_items);
   return node;
 }
 
@@ -111,6 +101,7 @@ ExprId Parser::parse_if(bool arg) {
   --open_ifs_;
   ExprId else_value = arg ? parse_arg(Place::Arg) : parse_branch(else_items);
   ExprId node = add(If{cond, then_value, else_value}, begin);
+  if (!arg) warn_greedy_branch(node, then_items, else_items);
   return node;
 }
 
@@ -193,6 +184,7 @@ ExprId Parser::parse_application() {
   Call call{callee.name, span(callee), std::move(callee.paths), {}};
   parse_args(call);
   ExprId node = add(std::move(call), begin);
+  warn_greedy_args(node);
   return node;
 }
 

@@ -166,6 +166,9 @@ class Parser {
   ExprId parse_list();
   ExprId add(decltype(Expr::data) data, int32_t begin) { return ast_.add(Expr{std::move(data), since(begin)}); }
 
+  // greedy.cc: W-GREEDY
+  void warn_greedy_args(ExprId call);
+  void warn_greedy_branch(ExprId conditional, size_t then_items, size_t else_items);
 
   FileId file_;
   const FileTable& files_;

@@ -1,0 +1,196 @@
+// Canonical text of files, paths and types (language.md 11.1).
+#include "syntax/render.h"
+
+#include "syntax/path_text.h"
+#include "syntax/printer.h"
+
+namespace axon::syntax {
+namespace {
+
+std::string dim_text(DimExprId id, const Ast& ast, const Interner& names);
+
+int dim_level(const DimExpr& dim) {
+  if (dim.kind() != DimExprKind::Binary) return 3;
+  char op = dim.as<DimBinary>().op;
+  return op == '+' || op == '-' ? 1 : 2;
+}
+
+bool is_negative(const DimExpr& dim) { return dim.kind() == DimExprKind::Int && dim.as<DimInt>().value < 0; }
+
+std::string dim_operand(DimExprId id, bool parens, const Ast& ast, const Interner& names) {
+  std::string text = dim_text(id, ast, names);
+  return parens && ast[id].kind() != DimExprKind::Paren ? "(" + text + ")" : text;
+}
+
+DimExprId strip_dim(DimExprId id, const Ast& ast) {
+  while (ast[id].kind() == DimExprKind::Paren) id = ast[id].as<DimParen>().inner;
+  return id;
+}
+
+// Goes down the left operands in a loop, as for expressions.
+std::string dim_chain(DimExprId id, const Ast& ast, const Interner& names) {
+  std::vector<const DimBinary*> chain;
+  while (true) {
+    const DimBinary& node = ast[id].as<DimBinary>();
+    chain.push_back(&node);
+    id = node.left;
+    bool goes_on = ast[id].kind() == DimExprKind::Binary && dim_level(ast[id]) >= dim_level({node, {}});
+    if (!goes_on) break;
+  }
+  std::string out = dim_operand(id, dim_level(ast[id]) < dim_level({*chain.back(), {}}), ast, names);
+  for (auto node = chain.rbegin(); node != chain.rend(); ++node) {
+    const DimExpr& right = ast[(*node)->right];
+    bool parens = dim_level(right) <= dim_level({**node, {}}) || is_negative(right);
+    out += std::string(" ") + (*node)->op + " " + dim_operand((*node)->right, parens, ast, names);
+  }
+  return out;
+}
+
+std::string dim_text(DimExprId id, const Ast& ast, const Interner& names) {
+  const DimExpr& dim = ast[id];
+  switch (dim.kind()) {
+    case DimExprKind::Int: return std::to_string(dim.as<DimInt>().value);
+    case DimExprKind::Name: return std::string(names.text(dim.as<DimName>().name));
+    case DimExprKind::Variadic: return ".." + std::string(names.text(dim.as<DimVariadic>().name));
+    case DimExprKind::Binary: return dim_chain(id, ast, names);
+    case DimExprKind::Paren: return "(" + dim_text(strip_dim(id, ast), ast, names) + ")";
+  }
+  AXON_UNREACHABLE("every kind has a case");
+}
+
+// A lone name in parentheses would read as the beginning of a tuple type.
+std::string arg_text(const TypeArg& arg, const Ast& ast, const Interner& names) {
+  return arg.type.valid() ? type_text(arg.type, ast, names) : dim_text(arg.dim, ast, names);
+}
+
+std::string named_text(const TypeNamed& node, const Ast& ast, const Interner& names) {
+  std::string out(names.text(node.name));
+  if (node.args.empty()) return out;
+  for (size_t i = 0; i < node.args.size(); ++i) out += (i ? "," : "[") + arg_text(node.args[i], ast, names);
+  return out + "]";
+}
+
+std::string upper_text(std::string_view text) {
+  std::string out(text);
+  for (char& c : out) c = c >= 'a' && c <= 'z' ? static_cast<char>(c - 'a' + 'A') : c;
+  return out;
+}
+
+std::string member_list(const std::vector<ImportMember>& members, const Interner& names) {
+  std::string out = "(";
+  for (size_t i = 0; i < members.size(); ++i) out += (i ? ", " : "") + std::string(names.text(members[i].name));
+  return out + ")";
+}
+
+std::string alias_text(const TypeAlias& alias, const Ast& ast, const Interner& names) {
+  std::string out = "type " + std::string(names.text(alias.name));
+  for (size_t i = 0; i < alias.params.size(); ++i) {
+    out += i ? "," : "[";
+    out += alias.params[i].variadic ? ".." : "";
+    out += names.text(alias.params[i].name);
+  }
+  if (!alias.params.empty()) out += "]";
+  return out + " = " + type_text(alias.type, ast, names) + "\n";
+}
+
+std::string segments_text(const PathLit& path, const Interner& names) {
+  std::string out;
+  for (const PathPiece& piece : path.pieces) {
+    if (!out.empty() && !piece.joined) out += '.';
+    std::string_view text = names.text(piece.text);
+    out += piece.placeholder ? "{" + std::string(text) + "}" : std::string(text);
+  }
+  return out;
+}
+
+bool prints_bare(const PathLit& path, const Interner& names) {
+  for (const PathPiece& piece : path.pieces) {
+    if (piece.placeholder || piece.joined || !is_segment(names.text(piece.text))) return false;
+  }
+  return !path.pieces.empty();
+}
+
+}  // namespace
+
+std::string scope_text(const PathLit& path, const Interner& names) { return segments_text(path, names); }
+
+std::string render_path(const PathLit& path, const Interner& names) {
+  std::string out = path.absolute ? "@@" : "@";
+  std::string text = segments_text(path, names);
+  if (prints_bare(path, names)) return out + text;
+  out += '\'';
+  for (char c : text) {
+    if (c == '\'' || c == '\\') out += '\\';
+    out += c;
+  }
+  return out + "'";
+}
+
+std::string type_text(TypeExprId id, const Ast& ast, const Interner& names) {
+  const TypeExpr& type = ast[id];
+  switch (type.kind()) {
+    case TypeExprKind::Optional: return "?" + type_text(type.as<TypeOptional>().inner, ast, names);
+    case TypeExprKind::List: return "List[" + type_text(type.as<TypeList>().item, ast, names) + "]";
+    case TypeExprKind::Named: return named_text(type.as<TypeNamed>(), ast, names);
+    case TypeExprKind::Tuple: break;
+  }
+  std::string out = "(";
+  const std::vector<TypeExprId>& items = type.as<TypeTuple>().items;
+  for (size_t i = 0; i < items.size(); ++i) out += (i ? ", " : "") + type_text(items[i], ast, names);
+  return out + ")";
+}
+
+std::string render_type(TypeExprId type, const Ast& ast, const Interner& names) {
+  return type_text(type, ast, names);
+}
+
+std::string render_expr(ExprId expr, const Ast& ast, const Interner& names) {
+  Printer printer(ast, names, {});
+  printer.print_expr(expr, Slot::Top);
+  return printer.take();
+}
+
+std::string render_definition(const Definition& definition, const Ast& ast, const Interner& names,
+                              const RenderOptions& options) {
+  Printer printer(ast, names, options);
+  printer.print_definition(definition);
+  return printer.take();
+}
+
+std::string render(const Module& module, const Ast& ast, const Interner& names,
+                   const RenderOptions& options) {
+  std::string out;
+  auto block = [&](const std::string& text) {
+    if (!out.empty() && !text.empty()) out += '\n';
+    out += text;
+  };
+  std::string text;
+  for (const Pragma& pragma : module.pragmas) {
+    text += "{-# " + upper_text(names.text(pragma.name)) + " " + render_expr(pragma.value, ast, names) + " #-}\n";
+  }
+  block(text);
+  text.clear();
+  for (const Import& import : module.imports) {
+    text += "import " + std::string(names.text(import.module));
+    text += import.has_members ? " " + member_list(import.members, names) + "\n" : "\n";
+  }
+  block(text);
+  block(module.has_export ? "export " + member_list(module.exports, names) + "\n" : "");
+  text.clear();
+  for (const TypeAlias& alias : module.aliases) text += alias_text(alias, ast, names);
+  block(text);
+  bool after_global = false;
+  for (const Definition& definition : module.definitions) {
+    std::string shown = render_definition(definition, ast, names, options);
+    bool one_line = definition.is_global && shown.find('\n') == shown.size() - 1;
+    if (after_global && one_line) {
+      out += shown;
+    } else {
+      block(shown);
+    }
+    after_global = one_line;
+  }
+  return out;
+}
+
+}  // namespace axon::syntax
