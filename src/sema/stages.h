@@ -18,6 +18,7 @@ struct LoadedModule {
   syntax::Module module;
   NameId name;                 // namespace; invalid for the root
   bool from_library = false;
+  std::vector<size_t> import_targets;  // parallel to module.imports: index into LoadedModules::modules
 };
 // Dependencies before dependents, imports of one file alphabetically; the root is last.
 struct LoadedModules {

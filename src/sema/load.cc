@@ -1,0 +1,282 @@
+// Finds, reads and parses the root file and everything it imports (language.md 7.1).
+#include <algorithm>
+#include <array>
+#include <cstdlib>
+#include <optional>
+#include <unordered_set>
+
+#include "sema/overlay.h"
+#include "sema/stages.h"
+#include "support/file.h"
+#include "support/text.h"
+#include "syntax/parse.h"
+
+namespace axon::sema {
+
+using namespace syntax;
+
+namespace {
+
+struct LegacyName {
+  std::string_view old_name;
+  std::string_view module;
+  std::string_view overlay;  // empty: the base definitions
+};
+// Names that the library's modules had in older models (language.md 15, A-79).
+constexpr std::array<LegacyName, 6> kLegacy = {{{"DynamicCache", "Cache", ""},
+                                                {"DynamicMasking", "Masking", ""},
+                                                {"DynamicPositions", "Positions", ""},
+                                                {"StaticCache", "Cache", "static"},
+                                                {"StaticMasking", "Masking", "static"},
+                                                {"StaticPositions", "Positions", "static"}}};
+
+// What an import denotes before it is read.
+struct Found {
+  bool library = false;
+  std::string path;                   // a real path, or a path inside the library
+  std::vector<std::string> overlays;  // library: folders to merge
+  std::string name;                   // the namespace it would get
+  std::string key() const {
+    return library ? "library:" + path + "|" + join(overlays, ",") : path;
+  }
+};
+
+std::string expand_home(const std::string& entry) {
+  if (entry.empty() || entry[0] != '~' || (entry.size() > 1 && entry[1] != '/')) return entry;
+  const char* home = std::getenv("HOME");
+  return home ? home + entry.substr(1) : entry;
+}
+
+std::vector<std::string> clean_search_path(const std::vector<std::string>& entries) {
+  std::vector<std::string> out;
+  for (const std::string& entry : entries) {
+    std::string folder = expand_home(entry);
+    if (!folder.empty() && std::find(out.begin(), out.end(), folder) == out.end()) {
+      out.push_back(folder);
+    }
+  }
+  return out;
+}
+
+class Loader {
+ public:
+  Loader(const LibrarySource& library, const LoadOptions& options, Session& session)
+      : library_(library),
+        search_path_(clean_search_path(options.search_path)),
+        session_(session) {
+    out_.overlays = options.overlays;
+  }
+
+  LoadedModules run(FileId root) {
+    LoadedModule module;
+    module.module = parse_file(root);
+    std::string path = session_.files.path(root);
+    std::string key = real_path(path);
+    open_.push_back({key, base_name(path)});
+    state_[key] = kOpen;
+    load_imports(module, parent_path(path));
+    set_origin(module);
+    out_.modules.push_back(std::move(module));
+    return std::move(out_);
+  }
+
+ private:
+  static constexpr size_t kOpen = static_cast<size_t>(-1);
+  static constexpr size_t kNone = static_cast<size_t>(-2);
+
+  Module parse_file(FileId file) {
+    return parse(file, session_.files, session_.names, session_.ast, session_.sink);
+  }
+
+  void set_origin(LoadedModule& module) {
+    for (Definition& def : module.module.definitions) def.from_library = module.from_library;
+  }
+
+  // Loads what the module imports, in alphabetical order, and records the targets.
+  void load_imports(LoadedModule& module, const std::string& folder) {
+    const std::vector<Import>& imports = module.module.imports;
+    module.import_targets.assign(imports.size(), kNone);
+    std::vector<size_t> order(imports.size());
+    for (size_t i = 0; i < order.size(); ++i) order[i] = i;
+    std::stable_sort(order.begin(), order.end(), [&](size_t a, size_t b) {
+      return session_.names.text(imports[a].module) < session_.names.text(imports[b].module);
+    });
+    for (size_t i : order) {
+      module.import_targets[i] = load_import(imports[i], module.from_library, folder);
+    }
+    drop_failed(module);
+  }
+
+  void drop_failed(LoadedModule& module) {
+    std::vector<Import> imports;
+    std::vector<size_t> targets;
+    for (size_t i = 0; i < module.import_targets.size(); ++i) {
+      if (module.import_targets[i] == kNone) continue;
+      imports.push_back(module.module.imports[i]);
+      targets.push_back(module.import_targets[i]);
+    }
+    module.module.imports = std::move(imports);
+    module.import_targets = std::move(targets);
+  }
+
+  size_t load_import(const Import& import, bool from_library, const std::string& folder) {
+    std::string name(session_.names.text(import.module));
+    std::vector<std::string> tried;
+    std::optional<Found> found = find(name, from_library, folder, tried);
+    if (!found) found = find_legacy(import, tried);
+    if (!found) {
+      session_.sink.report(Diag::LoadNotFound, import.span, {name, join(tried, ", ")});
+      return kNone;
+    }
+    auto known = state_.find(found->key());
+    if (known != state_.end() && known->second == kOpen) return report_cycle(import, *found);
+    if (known != state_.end()) {
+      if (known->second != kNone) add_alias(import.module, known->second);
+      return known->second;
+    }
+    size_t index = load_module(import, *found);
+    state_[found->key()] = index;
+    if (index != kNone) add_alias(import.module, index);
+    return index;
+  }
+
+  void add_alias(NameId name, size_t index) {
+    if (name != out_.modules[index].name) out_.module_aliases.emplace(name, out_.modules[index].name);
+  }
+
+  std::optional<Found> find(const std::string& name, bool from_library, const std::string& folder,
+                            std::vector<std::string>& tried) {
+    std::string relative = name;
+    std::replace(relative.begin(), relative.end(), '.', '/');
+    relative += ".axon";
+    std::vector<std::string> folders;
+    if (!from_library) folders.push_back(folder);
+    folders.insert(folders.end(), search_path_.begin(), search_path_.end());
+    for (const std::string& at : folders) {
+      std::string path = at.empty() ? relative : path_join(at, relative);
+      tried.push_back("`" + path + "`");
+      if (file_exists(path)) return Found{false, real_path(path), {}, name};
+    }
+    tried.push_back("`" + relative + "` of the library");
+    if (library_has(relative, out_.overlays)) return Found{true, relative, out_.overlays, name};
+    return {};
+  }
+
+  bool library_has(const std::string& relative, const std::vector<std::string>& overlays) {
+    if (library_.find(relative)) return true;
+    return std::any_of(overlays.begin(), overlays.end(), [&](const std::string& overlay) {
+      return library_.find(path_join(overlay, relative)) != nullptr;
+    });
+  }
+
+  std::optional<Found> find_legacy(const Import& import, std::vector<std::string>& tried) {
+    std::string_view name = session_.names.text(import.module);
+    for (const LegacyName& legacy : kLegacy) {
+      if (legacy.old_name != name) continue;
+      std::string relative = std::string(legacy.module) + ".axon";
+      std::vector<std::string> overlays;
+      if (!legacy.overlay.empty()) overlays = {std::string(legacy.overlay)};
+      if (!library_has(relative, overlays)) {
+        tried.push_back("`" + relative + "` of the library");
+        return {};
+      }
+      // An overlay that has nothing for the module leaves it as it is.
+      std::vector<std::string> chosen = out_.overlays;
+      std::string shown(legacy.module);
+      if (chosen == overlays || overlays_of(relative, chosen) == overlays_of(relative, overlays)) {
+        overlays = chosen;
+      } else {
+        shown = name;
+      }
+      session_.sink.report(Diag::WLegacyModule, import.span, {name, std::string(legacy.module)});
+      return Found{true, relative, overlays, shown};
+    }
+    return {};
+  }
+
+  std::vector<std::string> overlays_of(const std::string& relative,
+                                       const std::vector<std::string>& overlays) {
+    std::vector<std::string> out;
+    for (const std::string& overlay : overlays) {
+      if (library_.find(path_join(overlay, relative))) out.push_back(overlay);
+    }
+    return out;
+  }
+
+  size_t report_cycle(const Import& import, const Found& found) {
+    std::string text;
+    auto from = std::find_if(open_.begin(), open_.end(),
+                             [&](const auto& entry) { return entry.first == found.key(); });
+    for (auto at = from; at != open_.end(); ++at) text += at->second + " → ";
+    text += from->second;
+    session_.sink.report(Diag::LoadCycle, import.span, {text});
+    return kNone;
+  }
+
+  // Reads a module and what it imports; kNone when it cannot be read.
+  size_t load_module(const Import& import, const Found& found) {
+    LoadedModule module;
+    module.from_library = found.library;
+    if (found.library) {
+      module.module = parse_library(found);
+    } else {
+      Result<std::string> text = read_file(found.path);
+      if (!text) {
+        session_.sink.report(Diag::LoadRead, import.span, {found.path, text.error().message});
+        return kNone;
+      }
+      module.module = parse_file(session_.files.add(found.path, std::move(*text)));
+    }
+    module.name = unique_name(found.name);
+    state_[found.key()] = kOpen;
+    open_.push_back({found.key(), found.name});
+    load_imports(module, found.library ? "" : parent_path(found.path));
+    open_.pop_back();
+    set_origin(module);
+    out_.modules.push_back(std::move(module));
+    return out_.modules.size() - 1;
+  }
+
+  Module parse_library(const Found& found) {
+    std::optional<Module> merged;
+    auto add = [&](const std::string& path) {
+      const std::string_view* text = library_.find(path);
+      if (!text) return;
+      Module next = parse_file(session_.files.add("library/" + path, std::string(*text)));
+      if (merged) {
+        merge_overlay(*merged, std::move(next));
+      } else {
+        merged = std::move(next);
+      }
+    };
+    add(found.path);
+    for (const std::string& overlay : found.overlays) add(path_join(overlay, found.path));
+    return std::move(*merged);
+  }
+
+  // Two files may be imported under one name from different folders; each is a module of its own.
+  NameId unique_name(const std::string& wanted) {
+    NameId name = session_.names.intern(wanted);
+    for (int n = 2; !taken_.insert(name.index).second; ++n) {
+      name = session_.names.intern(wanted + "_" + std::to_string(n));
+    }
+    return name;
+  }
+
+  const LibrarySource& library_;
+  std::vector<std::string> search_path_;
+  Session& session_;
+  LoadedModules out_;
+  std::unordered_map<std::string, size_t> state_;              // by Found::key()
+  std::vector<std::pair<std::string, std::string>> open_;      // key, name shown
+  std::unordered_set<int32_t> taken_;
+};
+
+}  // namespace
+
+LoadedModules load(FileId root, const LibrarySource& library, const LoadOptions& options,
+                   Session& session) {
+  return Loader(library, options, session).run(root);
+}
+
+}  // namespace axon::sema

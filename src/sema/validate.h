@@ -1,0 +1,13 @@
+// Checks of what each stage promises. A failure is a bug of the stage, reported as such (BUG-STAGE).
+#pragma once
+
+#include "sema/stages.h"
+
+namespace axon::sema {
+
+void validate_closed(const Program& program, Session& session);
+void validate_normalized(const Program& program, Session& session);
+void validate_elaborated(const Program& program, Session& session);
+void validate_flat(const Program& program, Session& session);
+
+}  // namespace axon::sema
