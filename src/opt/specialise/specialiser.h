@@ -90,6 +90,7 @@ class Specialiser {
   // tensors.cc: nodes of the flat module
   TreeId tensor_op(Op op, const Args& args);
   TreeId simplify(Op op, const Args& args);             // a value that exists already, or invalid
+  TreeId whole_assignment(const Args& args);
   bool to_operand(TreeId tree, graph::Operand& out);
   graph::Operand integer_operand(DimId dim);
   Origin origin();

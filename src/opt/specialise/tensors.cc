@@ -86,6 +86,10 @@ TreeId Specialiser::simplify(Op op, const Args& args) {
     bool open = forest_[args[1]].kind == Tree::Kind::Null && forest_[args[2]].kind == Tree::Kind::Null;
     return open ? args[0] : TreeId{};
   }
+  if (op == Op::AssignSlice) return whole_assignment(args);
+  if (op == Op::CoreBinaryNe && is_tensor(args[0]) && forest_[args[0]].dtype == DType::Bool) {
+    return uniform(args[1]) == 0 && !is_tensor(args[1]) ? args[0] : TreeId{};
+  }
   bool adds = op == Op::CoreBinaryAdd || op == Op::CoreBinarySub, scales = op == Op::CoreBinaryMul;
   if (adds || scales) {
     // An integer 0 or 1 beside a tensor of another type than bool changes nothing.
@@ -114,6 +118,16 @@ TreeId Specialiser::simplify(Op op, const Args& args) {
   const Tree& x = forest_[args[0]];
   const Emitter::Result& result = inference.results[0];
   return result.dims == x.dims && result.dtype == x.dtype ? args[0] : TreeId{};
+}
+
+// x, src, dim, start, end: a source that covers everything is the result.
+TreeId Specialiser::whole_assignment(const Args& args) {
+  if (!is_tensor(args[0]) || !is_tensor(args[1])) return {};
+  const Tree& x = forest_[args[0]];
+  const Tree& src = forest_[args[1]];
+  const Tree& start = forest_[args[3]];
+  bool from_zero = start.kind == Tree::Kind::Int && dims_.as_integer(start.dim) == 0;
+  return from_zero && x.dims == src.dims && x.dtype == src.dtype ? args[1] : TreeId{};
 }
 
 }  // namespace axon::opt

@@ -1,0 +1,93 @@
+// Input trees of MAIN for one shape of call.
+#include <fmt/format.h>
+
+#include "plan/planner.h"
+
+namespace axon::plan {
+
+DimId Planner::variable(std::string_view name) {
+  return context_.dims.of(context_.dims.symbol(context_.names.intern(name), SymbolKind::Variable));
+}
+
+opt::TreeId Planner::scalar_input(Call& call, std::string_view place, SymbolId symbol) {
+  runtime::Input input;
+  input.name = std::string(place);
+  input.is_scalar = true;
+  input.symbol = context_.symbols.symbol(symbol);
+  call.phase.inputs.push_back(std::move(input));
+  return forest_.integer(context_.dims.of(symbol));
+}
+
+// Integers are int64 and masks boolean; what has more than two axes is floating.
+opt::TreeId Planner::tensor_input(Call& call, size_t index, TypeId type, const std::string& place) {
+  const graph::Value& value = main_.values[main_.inputs[index]];
+  std::vector<DimId> dims = context_.types.dims_of(type);
+  for (DimId& dim : dims) {
+    dim = context_.dims.substitute(dim, [&](SymbolId s) {
+      const Symbol& facts = context_.dims.symbol(s);
+      return facts.value ? context_.dims.integer(*facts.value) : DimId{};
+    });
+  }
+  bool mask = static_cast<int>(index) == roles_.mask;
+  if (mask && dims.size() == 2) {
+    // A buffer has the call's capacity; a plain mask, or one without capacity, covers this call's tokens.
+    bool buffer = place != context_.names.text(value.name);
+    if (buffer && capacity_.valid()) dims[1] = call.kind == Kind::Score ? ids_dims_[1] : capacity_;
+    else if (!buffer) dims[1] = ids_dims_[1];
+  }
+  DType dtype = value.dtype;
+  if (dtype == DType::Unknown) dtype = mask ? DType::Bool : dims.size() <= 2 ? DType::I64 : DType::F32;
+  runtime::Input input;
+  input.name = place;
+  input.dtype = dtype;
+  input.shape = context_.symbols.exprs(dims);
+  call.phase.inputs.push_back(std::move(input));
+  return forest_.tensor(std::move(dims), dtype);
+}
+
+opt::TreeId Planner::input_tree(Call& call, size_t index, TypeId type, const std::string& place) {
+  type = context_.types.strip_optional(type);
+  const TypeData data = context_.types.get(type);
+  if (data.kind == TypeKind::Tensor && data.known_rank) return tensor_input(call, index, type, place);
+  if (data.kind == TypeKind::Int || data.kind == TypeKind::Dim) {
+    return scalar_input(call, place, context_.dims.symbol(context_.names.intern(place), SymbolKind::Data));
+  }
+  if (data.kind != TypeKind::Tuple) {
+    fail(fmt::format("input `{}`", place), fmt::format("its type `{}` cannot be given by a caller", context_.types.show(type)));
+    return {};
+  }
+  std::vector<opt::TreeId> items;
+  for (size_t i = 0; i < data.items.size(); ++i) {
+    opt::TreeId item = input_tree(call, index, data.items[i], fmt::format("{}.{}", place, i));
+    if (!item.valid()) return {};
+    items.push_back(item);
+  }
+  return forest_.tuple(std::move(items));
+}
+
+bool Planner::make_inputs(Call& call) {
+  for (size_t i = 0; i < main_.inputs.size(); ++i) {
+    const graph::Value& value = main_.values[main_.inputs[i]];
+    int role = static_cast<int>(i);
+    std::string name = text_of(value.name);
+    opt::TreeId tree = forest_.null();
+    if (role == roles_.cache) {
+      if (call.kind == Kind::Extend) tree = cache_input(cache_, name);
+    } else if (role == roles_.use_cache) {
+      tree = forest_.boolean(call.kind != Kind::Score);
+    } else if (role == roles_.capacity) {
+      if (call.kind == Kind::Score) tree = forest_.integer(ids_dims_[1]);
+      else tree = scalar_input(call, name, *context_.dims.as_symbol(capacity_));
+    } else if (role != roles_.mask || call.masked) {
+      bool plain_flag = value.optional && context_.types.kind(context_.types.strip_optional(value.type)) == TypeKind::Bool;
+      // Optional inputs beside the mask, such as segment ids, come with it: a padded call gives all of them.
+      bool given = !value.optional || (call.masked && !plain_flag);
+      if (given) tree = input_tree(call, i, value.type, name);
+    }
+    if (!tree.valid()) return false;
+    call.inputs.push_back(tree);
+  }
+  return true;
+}
+
+}  // namespace axon::plan

@@ -1,0 +1,166 @@
+// Planning of one phase: a flat module becomes instructions over placed values.
+#pragma once
+
+#include <map>
+#include <optional>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "plan/arena.h"
+#include "plan/context.h"
+#include "plan/rows.h"
+#include "plan/uses.h"
+#include "plan/view.h"
+
+namespace axon::plan {
+
+// A tensor leaf of the cache tree in one phase.
+struct StateLeaf {
+  runtime::StateId state;
+  graph::ValueId before;       // the flat module's input; invalid where the phase starts without
+  graph::ValueId after;        // what it is at the end
+};
+
+struct LowerRequest {
+  const graph::Module* module = nullptr;
+  std::vector<std::pair<graph::ValueId, int32_t>> inputs;    // value, index in Phase::inputs
+  std::vector<StateLeaf> states;
+  std::vector<std::pair<std::string, graph::ValueId>> outputs;
+  graph::ValueId head;         // rows of it are selected; invalid: none
+  int32_t rows_input = -1;     // index of `logit_rows`
+  DimId rows;                  // its number
+};
+
+class Lowering {
+ public:
+  Lowering(Context& context, const LowerRequest& request, runtime::Phase& phase);
+  bool run();
+
+ private:
+  friend struct Mapping;
+  using Node = graph::Node;
+  // A view that has a value of its own, or a dense copy.
+  struct NamedView { View view; runtime::ValId value; View dense; };
+
+  // lower.cc
+  bool lower_node(graph::NodeId id);
+  void place_inputs();
+  void find_resident();
+  bool finish();
+  bool fail(std::string_view why);
+
+  // values.cc: operands, results, instructions
+  std::vector<DimId> dims_of(graph::ValueId value) const;
+  std::vector<DimId> result_dims(const Node& node, size_t output = 0) const;
+  DType dtype_of(graph::ValueId value) const { return module_.values[value].dtype; }
+  bool is_tensor(const graph::Operand& operand) const;
+  View view_of(const graph::Operand& operand);              // of a tensor operand of the current node
+  View selected(const View& view);                          // its selected rows
+  runtime::ValId value_of(const View& view);                // names a view as a value
+  runtime::ValId use(const View& view, runtime::Layout layout);
+  runtime::ValId in(const graph::Operand& operand, runtime::Operation operation);
+  View buffer(std::vector<DimId> dims, DType dtype, std::string_view name = {});
+  View dense(const View& view);                             // itself, or a copy
+  NamedView* named(const View& view);                       // null when it is not there
+  NamedView& name(const View& view);
+  void forget_copies(runtime::ValId base);                  // the memory is about to change
+  View converted(const View& view, DType dtype);
+  View constant(double value, DType dtype);                 // rank 0
+  View scalar_view(const graph::Operand& operand, DType dtype);
+  void set(const Node& node, size_t output, View view);
+  View result(const Node& node, size_t output = 0);         // a new buffer for an output, already set
+  runtime::Instr& emit(runtime::Operation operation, std::vector<runtime::ValId> inputs,
+                       std::vector<runtime::ValId> outputs);
+  void copy(const View& from, const View& to);
+  void touch(runtime::ValId value);
+  static void param(runtime::Instr& instr, std::string_view name, runtime::ParamValue value);
+  std::string source_of(const Node& node) const;
+  std::string scope_of(const Node& node) const;
+
+  // literals of operands
+  std::optional<DimId> integer(const graph::Operand& operand) const;
+  std::optional<int64_t> constant_integer(const graph::Operand& operand) const;
+  std::optional<size_t> axis(const graph::Operand& operand, size_t rank) const;   // null: the last
+  bool flag(const graph::Operand& operand) const;
+  std::vector<graph::Operand> list(const graph::Operand& operand) const;
+  std::vector<DimId> size_list(const graph::Operand& operand) const;
+  const graph::Operand* attr(const Node& node, std::string_view name) const;
+  std::string key_of(const graph::Operand& operand) const;
+  bool scalar_param(const graph::Operand& operand, runtime::ParamValue& out) const;
+
+  // layout.cc
+  bool reshape(const Node& node);
+  bool permute(const Node& node);
+  bool transpose(const Node& node);
+  bool unsqueeze(const Node& node);
+  bool expand(const Node& node);
+  bool slice(const Node& node);
+  bool pieces(const Node& node);
+  bool repeat(const Node& node);
+  bool concat(const Node& node);
+  bool list_node(const Node& node);
+
+  // elementwise.cc
+  bool unary(const Node& node);
+  bool binary(const Node& node);
+  bool where(const Node& node);
+  bool clamp(const Node& node);
+  bool cast(const Node& node);
+  bool fill(const Node& node);
+  bool tensor_like(const Node& node);
+  bool arange(const Node& node);
+  bool swiglu(const Node& node);
+
+  // layers.cc
+  runtime::ValId weight(std::string_view key, runtime::Weight::Use use, bool transposed = false);
+  bool params_param(const Node& node);
+  bool linear(const Node& node);
+  bool embedding(const Node& node);
+  bool layernorm(const Node& node);
+  bool rmsnorm(const Node& node);
+  bool matmul(const Node& node);
+  bool conv1d(const Node& node);
+
+  // reduce.cc
+  bool sum(const Node& node);
+  bool along_axis(const Node& node);
+  bool topk(const Node& node);
+  bool gather(const Node& node);
+  bool scatter(const Node& node);
+
+  // stores.cc
+  bool assign_slice(const Node& node);
+  bool needs_zeros(graph::ValueId store, DimId end) const;
+  View state_view(runtime::StateId state);
+
+  // fused.cc
+  bool fused_linear(const Node& node);
+  bool fused_norm(const Node& node);
+  bool fused_rope(const Node& node);
+  bool fused_attention(const Node& node);
+  runtime::ValId weight_or_value(const graph::Operand& operand, runtime::Weight::Use use, bool transposed);
+
+  Context& context_;
+  const LowerRequest& request_;
+  runtime::Phase& phase_;
+  const graph::Module& module_;
+  DimTable& dims_;
+  TypeTable& types_;
+  Uses uses_;
+  Views views_;
+  RowRegion rows_;
+  std::vector<View> view_;                                   // by ValueId; base invalid: not computed
+  std::unordered_map<graph::ValueId, runtime::StateId, IdHash> resident_;
+  std::unordered_map<runtime::StateId, runtime::ValId, IdHash> state_values_;
+  std::unordered_map<runtime::WeightId, runtime::ValId, IdHash> weight_values_;
+  std::unordered_map<runtime::ConstId, runtime::ValId, IdHash> constant_values_;
+  std::unordered_map<graph::ValueId, View, IdHash> selected_;
+  std::unordered_multimap<size_t, NamedView> named_;         // views that have a value or a copy
+  std::vector<Buffer> buffers_;
+  std::unordered_map<runtime::ValId, size_t, IdHash> buffer_of_;
+  const Node* node_ = nullptr;
+  graph::NodeId node_id_;
+};
+
+}  // namespace axon::plan

@@ -1,0 +1,27 @@
+// From a structured Graph to a portable Program: one phase for each shape of call (design.md 4.2).
+#pragma once
+
+#include <optional>
+
+#include "graph/graph.h"
+#include "opt/specialise.h"
+#include "runtime/core/program.h"
+#include "source/diag.h"
+#include "source/file_table.h"
+
+namespace axon::plan {
+
+struct PlanOptions {
+  // Phases to make. `start` and `extend` exist for programs with a cache; `score` has none. Programs
+  // without a cache have only `score`.
+  bool start = true, extend = true, score = true;
+  bool unmasked = true, masked = true;   // with every token real, and with a padding mask as input
+  bool optimise = true;                  // folding and fusion
+  const FileTable* files = nullptr;      // for the places of instructions; may be null
+};
+
+// Nothing after an error, which is in `sink`.
+std::optional<runtime::Program> plan(const graph::Graph& graph, TypeTable& types, const opt::Answers& answers,
+                                     const PlanOptions& options, DiagSink& sink);
+
+}  // namespace axon::plan

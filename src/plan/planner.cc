@@ -1,0 +1,139 @@
+// The phases of a program.
+#include "plan/planner.h"
+
+#include <fmt/format.h>
+
+namespace axon::plan {
+
+Planner::Planner(const graph::Graph& graph, TypeTable& types, const opt::Answers& answers, const PlanOptions& options,
+                 DiagSink& sink)
+    : graph_(graph), main_(graph[graph.main]), answers_(answers), options_(options),
+      context_(program_, types, answers, sink), roles_(find_roles(main_, types.dims().names())) {
+  context_.files = options.files;
+}
+
+bool Planner::fail(std::string_view what, std::string_view why) {
+  context_.sink.report(Diag::PlanUnsupported, main_.span, {what, why});
+  return false;
+}
+
+std::optional<runtime::Program> Planner::run() {
+  program_.model = text_of(main_.name);
+  for (const graph::Pragma& pragma : graph_.pragmas) {
+    if (context_.names.text(pragma.name) != "task" && context_.names.text(pragma.name) != "TASK") continue;
+    program_.task = pragma.value;
+    std::erase_if(program_.task, [](char c) { return c == '"' || c == '[' || c == ']'; });
+    program_.task = program_.task.substr(0, program_.task.find(','));
+  }
+  size_t ids = static_cast<size_t>(roles_.ids < 0 ? 0 : roles_.ids);
+  if (main_.inputs.empty()) return fail("this program", "it has no input"), std::nullopt;
+  ids_dims_ = context_.types.dims_of(context_.types.strip_optional(main_.values[main_.inputs[ids]].type));
+  if (ids_dims_.size() < 2) return fail("this program", "its first input has fewer than two axes"), std::nullopt;
+  if (roles_.capacity >= 0) capacity_ = variable("C");
+  rows_ = variable("R");
+  bool cached = roles_.cached();
+  for (int masked = 0; masked < 2; ++masked) {
+    if (masked ? !options_.masked || roles_.mask < 0 : !options_.unmasked) continue;
+    if (cached && (options_.start || options_.extend) && !plan_phase(Kind::Start, masked)) return std::nullopt;
+    if (cached && options_.extend && !plan_phase(Kind::Extend, masked)) return std::nullopt;
+    if ((!cached || options_.score) && !plan_phase(Kind::Score, masked)) return std::nullopt;
+  }
+  return std::move(program_);
+}
+
+bool Planner::plan_phase(Kind kind, bool masked) {
+  static constexpr const char* kNames[] = {"start", "extend", "score"};
+  Call call;
+  call.kind = kind;
+  call.masked = masked;
+  call.phase.name = kNames[static_cast<size_t>(kind)];
+  call.phase.masked = masked;
+  if (!make_inputs(call)) return false;
+  opt::SpecialiseOptions options;
+  std::optional<opt::Specialised> flat =
+      opt::specialise(graph_, context_.types, forest_, call.inputs, answers_, options, context_.sink);
+  if (!flat) return false;
+  if (kind != Kind::Score) {
+    opt::TreeId cache = flat->outputs[static_cast<size_t>(roles_.new_cache)];
+    if (!cache_.valid() && !make_states(*flat)) return false;
+    if (!check_cache(cache) || !add_updates(call, cache)) return false;
+    if (kind == Kind::Extend) bound_lengths(*flat);
+  }
+  add_checks(call, *flat);
+  if (!lower_phase(call, *flat)) return false;
+  program_.phases.push_back(std::move(call.phase));
+  return true;
+}
+
+void Planner::add_checks(Call& call, const opt::Specialised& flat) {
+  for (const opt::DimFact& fact : flat.facts) {
+    bool eq = fact.relation == opt::DimFact::Relation::Eq;
+    runtime::EntryCheck check;
+    check.relation = eq ? runtime::EntryCheck::Relation::Eq : runtime::EntryCheck::Relation::Le;
+    check.left = context_.symbols.expr(fact.left);
+    check.right = context_.symbols.expr(fact.right);
+    check.what = fmt::format("`{}` {} `{}`", context_.dims.show(fact.left), eq ? "==" : "<=", context_.dims.show(fact.right));
+    if (options_.files && fact.span.valid()) {
+      check.what += fmt::format(" at {}:{}", options_.files->path(fact.span.file),
+                                options_.files->line_column(fact.span.file, fact.span.begin).line);
+    }
+    call.phase.checks.push_back(std::move(check));
+  }
+}
+
+bool Planner::lower_phase(Call& call, const opt::Specialised& flat) {
+  LowerRequest request;
+  request.module = &flat.module();
+  std::string cache_name = roles_.cache < 0 ? "" : text_of(main_.values[main_.inputs[static_cast<size_t>(roles_.cache)]].name);
+  auto before_of = [&](const std::string& place) {
+    for (const opt::FlatInput& input : flat.inputs) {
+      bool cache = static_cast<int>(input.input) == roles_.cache;
+      if (cache && context_.names.text(input.name) == cache_name + "." + place) return input.value;
+    }
+    return graph::ValueId{};
+  };
+  if (call.kind != Kind::Score) {
+    for (const opt::Leaf& leaf : opt::leaves(forest_, flat.outputs[static_cast<size_t>(roles_.new_cache)])) {
+      for (const StatePlace& place : states_) {
+        if (place.place == leaf.place) request.states.push_back({place.state, before_of(leaf.place), forest_[leaf.tree].value});
+      }
+    }
+  }
+  for (const opt::FlatInput& input : flat.inputs) {
+    if (static_cast<int>(input.input) == roles_.cache) continue;
+    for (size_t i = 0; i < call.phase.inputs.size(); ++i) {
+      if (call.phase.inputs[i].name == context_.names.text(input.name)) {
+        request.inputs.emplace_back(input.value, static_cast<int32_t>(i));
+      }
+    }
+  }
+  for (size_t i = 0; i < flat.outputs.size(); ++i) {
+    if (static_cast<int>(i) == roles_.new_cache && roles_.cached()) continue;
+    std::string name = text_of(flat.output_names[i]);
+    for (const opt::Leaf& leaf : opt::leaves(forest_, flat.outputs[i])) {
+      const opt::Tree& tree = forest_[leaf.tree];
+      if (tree.kind != opt::Tree::Kind::Tensor) continue;
+      request.outputs.emplace_back(leaf.place.empty() ? name : fmt::format("{}.{}", name, leaf.place), tree.value);
+      bool head = static_cast<int>(i) == roles_.logits && program_.task == "causal_lm" && tree.dims.size() == 3 &&
+                  tree.dims[0] == ids_dims_[0] && tree.dims[1] == ids_dims_[1];
+      if (head) request.head = tree.value;
+    }
+  }
+  request.rows = rows_;
+  if (request.head.valid()) {
+    runtime::Input input;
+    input.name = "logit_rows";
+    input.shape = context_.symbols.exprs({rows_});
+    request.rows_input = static_cast<int32_t>(call.phase.inputs.size());
+    call.phase.inputs.push_back(std::move(input));
+    call.phase.selects_rows = true;
+  }
+  return Lowering(context_, request, call.phase).run();
+}
+
+std::optional<runtime::Program> plan(const graph::Graph& graph, TypeTable& types, const opt::Answers& answers,
+                                     const PlanOptions& options, DiagSink& sink) {
+  return Planner(graph, types, answers, options, sink).run();
+}
+
+}  // namespace axon::plan

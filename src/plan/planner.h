@@ -1,0 +1,70 @@
+// The state of one run of plan(): phases share the program, its symbols, weights and states.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "plan/context.h"
+#include "plan/lower.h"
+#include "plan/plan.h"
+#include "plan/roles.h"
+
+namespace axon::plan {
+
+class Planner {
+ public:
+  Planner(const graph::Graph& graph, TypeTable& types, const opt::Answers& answers, const PlanOptions& options,
+          DiagSink& sink);
+  std::optional<runtime::Program> run();
+
+ private:
+  enum class Kind : uint8_t { Start, Extend, Score };
+  struct Call {
+    Kind kind = Kind::Score;
+    bool masked = false;
+    runtime::Phase phase;
+    std::vector<opt::TreeId> inputs;
+  };
+  // A place of the cache tree that holds a tensor, and one that holds a length.
+  struct StatePlace { std::string place; runtime::StateId state; };
+  struct ScalarPlace { std::string place; int32_t scalar = -1; };
+
+  // planner.cc
+  bool plan_phase(Kind kind, bool masked);
+  bool lower_phase(Call& call, const opt::Specialised& flat);
+  void add_checks(Call& call, const opt::Specialised& flat);
+  std::string text_of(NameId name) const { return std::string(context_.names.text(name)); }
+  bool fail(std::string_view what, std::string_view why);
+
+  // inputs.cc: trees for the inputs of MAIN, and the phase's inputs
+  bool make_inputs(Call& call);
+  opt::TreeId input_tree(Call& call, size_t index, TypeId type, const std::string& place);
+  opt::TreeId tensor_input(Call& call, size_t index, TypeId type, const std::string& place);
+  opt::TreeId scalar_input(Call& call, std::string_view place, SymbolId symbol);
+  DimId variable(std::string_view name);
+
+  // states.cc: from the cache tree of `start`
+  bool make_states(const opt::Specialised& start);
+  opt::TreeId cache_input(opt::TreeId tree, const std::string& place);
+  bool check_cache(opt::TreeId tree);
+  bool add_updates(Call& call, opt::TreeId tree);
+  bool varies(DimId dim) const;
+  void bound_lengths(const opt::Specialised& flat);
+
+  const graph::Graph& graph_;
+  const graph::Module& main_;
+  const opt::Answers& answers_;
+  const PlanOptions& options_;
+  runtime::Program program_;
+  Context context_;
+  opt::Forest forest_;
+  Roles roles_;
+  std::vector<DimId> ids_dims_;                 // [B,S]
+  DimId capacity_, rows_;
+  opt::TreeId cache_;                           // the cache after `start`
+  std::vector<StatePlace> states_;
+  std::vector<ScalarPlace> scalars_;
+  std::vector<std::pair<DimId, SymbolId>> lengths_;   // value after `start`, its symbol; by scalar
+};
+
+}  // namespace axon::plan
