@@ -1,0 +1,140 @@
+// The loop: feed the prompts, then choose and feed until every row has ended.
+#include "runtime/gen/generate.h"
+
+#include <algorithm>
+#include <chrono>
+#include <string>
+
+namespace axon::runtime {
+namespace {
+
+double seconds() {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
+}
+
+bool ends_with(const std::vector<int64_t>& ids, const std::vector<int64_t>& tail) {
+  return !tail.empty() && ids.size() >= tail.size() &&
+         std::equal(tail.begin(), tail.end(), ids.end() - static_cast<int64_t>(tail.size()));
+}
+
+struct Loop {
+  Session& session;
+  const GenerateOptions& options;
+  OnToken on_token;
+  const CancelFlag* cancel;
+  int64_t room;                        // tokens that a row may still get
+  std::vector<RowResult> rows;
+  std::vector<Sampler> samplers;
+  std::vector<int64_t> next;
+
+  Result<RunStatus> feed_prompts(const std::vector<std::vector<int64_t>>& prompts, int64_t longest);
+  bool choose();
+  void choose_for(int64_t row);
+  void cancel_rest();
+};
+
+Result<RunStatus> Loop::feed_prompts(const std::vector<std::vector<int64_t>>& prompts, int64_t longest) {
+  std::vector<int64_t> ids(prompts.size() * static_cast<size_t>(longest), options.pad_id);
+  std::vector<uint8_t> valid(ids.size(), 0);
+  bool padded = false;
+  for (size_t row = 0; row < prompts.size(); ++row) {
+    const auto count = static_cast<int64_t>(prompts[row].size());
+    const int64_t at = static_cast<int64_t>(row) * longest + (options.pad_right ? 0 : longest - count);
+    std::copy(prompts[row].begin(), prompts[row].end(), ids.begin() + at);
+    std::fill_n(valid.begin() + at, count, 1);
+    padded = padded || count != longest;
+    samplers[row].prompt(prompts[row].data(), count);
+  }
+  return session.feed(ids.data(), longest, padded ? valid.data() : nullptr, cancel);
+}
+
+void Loop::choose_for(int64_t row) {
+  RowResult& result = rows[static_cast<size_t>(row)];
+  next[static_cast<size_t>(row)] = options.pad_id;
+  if (result.finish != Finish::Running) return;
+  const Choice choice = samplers[static_cast<size_t>(row)].choose(session.logits(row));
+  if (std::find(options.eos.begin(), options.eos.end(), choice.id) != options.eos.end()) {
+    result.finish = Finish::Eos;
+    return;
+  }
+  next[static_cast<size_t>(row)] = choice.id;
+  result.ids.push_back(choice.id);
+  if (options.sampling.logprobs >= 0) result.logprobs.push_back(choice.logprob);
+  const auto index = static_cast<int64_t>(result.ids.size()) - 1;
+  const bool go_on = on_token({row, index, choice});
+  const bool stopped = std::any_of(options.stop.begin(), options.stop.end(),
+                                   [&](const auto& tail) { return ends_with(result.ids, tail); });
+  if (!go_on || stopped) {
+    result.finish = Finish::Stop;
+  } else if (static_cast<int64_t>(result.ids.size()) >= room) {
+    result.finish = Finish::Length;
+  }
+}
+
+// False when no row runs any more.
+bool Loop::choose() {
+  for (int64_t row = 0; row < session.rows(); ++row) choose_for(row);
+  return std::any_of(rows.begin(), rows.end(),
+                     [](const RowResult& r) { return r.finish == Finish::Running; });
+}
+
+void Loop::cancel_rest() {
+  for (RowResult& row : rows) {
+    if (row.finish == Finish::Running) row.finish = Finish::Cancelled;
+  }
+}
+
+}  // namespace
+
+Result<std::vector<RowResult>> generate(Session& session,
+                                        const std::vector<std::vector<int64_t>>& prompts,
+                                        const GenerateOptions& options, OnToken on_token,
+                                        const CancelFlag* cancel, GenerateTimes* times) {
+  if (static_cast<int64_t>(prompts.size()) != session.rows()) {
+    return Error{"USE-PROMPT", std::to_string(prompts.size()) + " prompts for a session of " +
+                                   std::to_string(session.rows()) + " rows"};
+  }
+  int64_t longest = 0, total = 0;
+  for (const auto& prompt : prompts) {
+    if (prompt.empty()) return Error{"USE-PROMPT", "the prompt has no tokens"};
+    longest = std::max(longest, static_cast<int64_t>(prompt.size()));
+    total += static_cast<int64_t>(prompt.size());
+    for (const int64_t id : prompt) {
+      if (id >= 0 && id < session.vocabulary()) continue;
+      return Error{"USE-PROMPT", "token " + std::to_string(id) + " is not one of the model's " +
+                                     std::to_string(session.vocabulary())};
+    }
+  }
+  // The last token chosen needs no position: it is not fed.
+  const int64_t left = session.capacity() - session.length() - longest + 1;
+  if (left < 1) {
+    return Error{"USE-CONTEXT", "the prompt of " + std::to_string(longest) + " tokens does not fit: " +
+                                    std::to_string(session.capacity() - session.length()) + " of " +
+                                    std::to_string(session.capacity()) + " positions are left"};
+  }
+  if (options.max_tokens < 1) return std::vector<RowResult>(prompts.size(), {{}, {}, Finish::Length});
+  Loop loop{session, options, on_token, cancel, std::min(left, options.max_tokens), {}, {}, {}};
+  loop.rows.resize(prompts.size());
+  loop.next.resize(prompts.size());
+  for (size_t row = 0; row < prompts.size(); ++row) {
+    loop.samplers.emplace_back(options.sampling, session.vocabulary(), row);
+    loop.rows[row].ids.reserve(static_cast<size_t>(loop.room));
+    if (options.sampling.logprobs >= 0) loop.rows[row].logprobs.reserve(static_cast<size_t>(loop.room));
+  }
+  const double begin = seconds();
+  AXON_TRY(RunStatus status, loop.feed_prompts(prompts, longest));
+  const double middle = seconds();
+  while (status == RunStatus::Done && loop.choose()) {
+    AXON_TRY(status, session.feed(loop.next.data(), 1, nullptr, cancel));
+  }
+  if (status == RunStatus::Cancelled) loop.cancel_rest();
+  if (times != nullptr) {
+    times->prompt_tokens = total;
+    times->prompt_seconds = middle - begin;
+    times->decode_seconds = seconds() - middle;
+    for (const RowResult& row : loop.rows) times->generated_tokens += static_cast<int64_t>(row.ids.size());
+  }
+  return std::move(loop.rows);
+}
+
+}  // namespace axon::runtime

@@ -1,0 +1,277 @@
+// Loading, running phases, and single calls by name.
+#include "runtime/gen/model.h"
+
+#include <algorithm>
+#include <cstring>
+#include <utility>
+
+#include "runtime/core/number.h"
+#include "runtime/gen/roles.h"
+#include "runtime/gen/states.h"
+
+namespace axon::runtime {
+
+bool has_symbol(const Bindings& bindings, SymId symbol) {
+  const auto index = static_cast<size_t>(symbol.index);
+  return index < bindings.known.size() && bindings.known[index];
+}
+
+bool bind_shape(const Program& program, const std::vector<IntId>& shape, const int64_t* actual,
+                Bindings& bindings) {
+  for (size_t a = 0; a < shape.size(); ++a) {
+    const IntExpr& e = program.ints[shape[a]];
+    if (e.kind != IntExpr::Kind::Sym) continue;
+    const bool agrees = !has_symbol(bindings, e.sym) ||
+                        bindings.values[static_cast<size_t>(e.sym.index)] == actual[a];
+    if (!agrees) return false;
+    bindings.set(e.sym, actual[a]);
+  }
+  return true;
+}
+
+Result<std::unique_ptr<Model>> Model::load(Program program, model::ParamSource& source,
+                                           const ModelOptions& options) {
+  std::unique_ptr<Model> model(new Model);
+  model->options_ = options;
+  BindOptions bind;
+  AXON_TRY(bind.kernels, choose_kernels(options.isa));
+  bind.pack = options.pack;
+  AXON_TRY(model->bound_, BoundModel::bind(std::move(program), source, bind));
+  model->pool_ = std::make_unique<ThreadPool>(options.threads);
+  for (size_t i = 0; i < model->bound_->program().phases.size(); ++i) {
+    model->executors_.push_back(
+        std::make_unique<Executor>(model->bound_->bound(), i, *model->pool_, model->arena_));
+  }
+  return model;
+}
+
+int Model::phase_index(std::string_view name, bool masked) const {
+  const auto& phases = program().phases;
+  for (size_t i = 0; i < phases.size(); ++i) {
+    if (phases[i].name == name && phases[i].masked == masked) return static_cast<int>(i);
+  }
+  return -1;
+}
+
+Result<RunStatus> Model::run(int phase, const Bindings& bindings, const View* inputs,
+                             const View* states, const CancelFlag* cancel) {
+  bound_->prepare(static_cast<size_t>(phase), *pool_);
+  return executor(phase).run(bindings, inputs, states, cancel);
+}
+
+Result<MemoryAnswer> Model::memory(int64_t rows, int64_t capacity, int64_t chunk) {
+  MemoryAnswer answer = bound_->memory();
+  const Program& program = this->program();
+  Bindings sizes;
+  for (size_t p = 0; p < program.phases.size(); ++p) {
+    Bindings bindings;
+    for (const Input& input : program.phases[p].inputs) {
+      const InputRole role = role_of(input);
+      if (role == InputRole::Capacity && input.is_scalar) bindings.set(input.symbol, capacity);
+      if (role == InputRole::Ids || role == InputRole::Mask) {
+        const int64_t shape[] = {rows, chunk};
+        bind_shape(program, input.shape, shape, bindings);
+      }
+      if (role == InputRole::LogitRows) bind_shape(program, input.shape, &rows, bindings);
+      if (role == InputRole::MaskStore) {
+        const int64_t shape[] = {rows, capacity};
+        bind_shape(program, input.shape, shape, bindings);
+      }
+    }
+    for (const State& state : program.states) {
+      if (state.token_axis < 0) continue;
+      const IntExpr& e = program.ints[state.shape[static_cast<size_t>(state.token_axis)]];
+      if (e.kind == IntExpr::Kind::Sym) bindings.set(e.sym, capacity);
+    }
+    AXON_TRY(const int64_t bytes, executors_[p]->measure(bindings));
+    answer.arena = std::max(answer.arena, bytes);
+    if (p == 0) sizes = bindings;
+  }
+  AXON_TRY(const StateSet states, StateSet::plan(program, sizes, options_.store));
+  answer.states = states.bytes();
+  return answer;
+}
+
+namespace {
+
+// The inputs of one call as views over memory of their own.
+struct CallInputs {
+  std::vector<View> views;
+  std::vector<std::string> bytes;
+  Bindings bindings;
+};
+
+int64_t first_integer(const NamedTensor& t) {
+  return load_int(plain_storage(t.dtype), reinterpret_cast<const uint8_t*>(t.bytes.data()));
+}
+
+// Converts element by element, into a larger zeroed shape where `shape` is one.
+std::string converted(const NamedTensor& t, DType dtype, const std::vector<int64_t>& shape) {
+  const Storage from = plain_storage(t.dtype), to = plain_storage(dtype);
+  int64_t count = 1;
+  for (int64_t d : shape) count *= d;
+  std::string out(static_cast<size_t>(count) * dtype_size(dtype), '\0');
+  const int64_t width = t.shape.empty() ? 1 : t.shape.back();
+  const int64_t wide = shape.empty() ? 1 : shape.back();
+  const auto total = static_cast<int64_t>(t.bytes.size() / dtype_size(t.dtype));
+  for (int64_t i = 0; i < total; ++i) {
+    const auto* at = reinterpret_cast<const uint8_t*>(t.bytes.data()) +
+                     static_cast<size_t>(i) * dtype_size(t.dtype);
+    auto* target = reinterpret_cast<uint8_t*>(out.data()) +
+                   static_cast<size_t>(i / width * wide + i % width) * dtype_size(dtype);
+    if (is_float(t.dtype)) {
+      store_float(to, target, load_float(from, at));
+    } else {
+      store_int(to, target, load_int(from, at));
+    }
+  }
+  return out;
+}
+
+const NamedTensor* find_input(const std::vector<NamedTensor>& given, std::string_view name) {
+  const std::string_view main = main_name(name);
+  for (const NamedTensor& t : given) {
+    if (t.name == name || t.name == main) return &t;
+    if (is_mask_name(main) && is_mask_name(t.name)) return &t;
+  }
+  return nullptr;
+}
+
+bool has_zero(const NamedTensor& t) {
+  const size_t size = dtype_size(t.dtype);
+  for (size_t i = 0; i + size <= t.bytes.size(); i += size) {
+    if (load_int(plain_storage(t.dtype), reinterpret_cast<const uint8_t*>(t.bytes.data()) + i) == 0) {
+      return true;
+    }
+  }
+  return false;
+}
+
+Error rank_error(const Input& input, const NamedTensor& t) {
+  return Error{"RUN-RANK", "input `" + input.name + "` has " + std::to_string(t.shape.size()) +
+                               " axes, the program reads " + std::to_string(input.shape.size())};
+}
+
+// Positions that a mask store has room for: the input `capacity`, or the mask's own width.
+int64_t store_width(const std::vector<NamedTensor>& given, const NamedTensor& mask) {
+  const NamedTensor* capacity = find_input(given, "capacity");
+  const int64_t width = mask.shape.empty() ? 0 : mask.shape.back();
+  return capacity != nullptr ? std::max(first_integer(*capacity), width) : width;
+}
+
+Result<void> bind_scalar(const Input& input, const std::vector<NamedTensor>& given, CallInputs& call) {
+  const NamedTensor* t = find_input(given, input.name);
+  const InputRole role = role_of(input);
+  if (t == nullptr && role == InputRole::Capacity) {
+    t = find_input(given, "input_ids");
+    if (t != nullptr && !t->shape.empty()) {
+      call.bindings.set(input.symbol, t->shape.back());
+      return {};
+    }
+  }
+  if (t == nullptr) return Error{"RUN-INPUT", "input `" + input.name + "` is missing"};
+  if (role == InputRole::MaskLength && t->name != input.name) {
+    call.bindings.set(input.symbol, t->shape.empty() ? 0 : t->shape.back());
+  } else {
+    call.bindings.set(input.symbol, first_integer(*t));
+  }
+  return {};
+}
+
+Result<void> bind_tensor(const Program& program, const Input& input, size_t index,
+                         const std::vector<NamedTensor>& given, CallInputs& call) {
+  const NamedTensor* t = find_input(given, input.name);
+  NamedTensor rows;
+  if (t == nullptr && role_of(input) == InputRole::LogitRows) {  // all rows are wanted
+    const NamedTensor* ids = find_input(given, "input_ids");
+    if (ids != nullptr && ids->shape.size() == 2) {
+      rows = {input.name, DType::I64, {ids->shape[0] * ids->shape[1]}, {}};
+      for (int64_t r = 0; r < rows.shape[0]; ++r) {
+        rows.bytes.append(reinterpret_cast<const char*>(&r), sizeof r);
+      }
+      t = &rows;
+    }
+  }
+  if (t == nullptr) return Error{"RUN-INPUT", "input `" + input.name + "` is missing"};
+  if (t->shape.size() != input.shape.size()) return rank_error(input, *t);
+  std::vector<int64_t> shape = t->shape;
+  if (role_of(input) == InputRole::MaskStore && t->name != input.name) {
+    shape.back() = store_width(given, *t);
+  }
+  if (!bind_shape(program, input.shape, shape.data(), call.bindings)) {
+    return Error{"RUN-SHAPE", "input `" + input.name + "` has sizes that other inputs contradict"};
+  }
+  call.bytes[index] = converted(*t, input.dtype, shape);
+  View& view = call.views[index];
+  view.storage = plain_storage(input.dtype);
+  view.rank = static_cast<int8_t>(shape.size());
+  std::copy(shape.begin(), shape.end(), view.shape);
+  set_contiguous(view);
+  view.data = reinterpret_cast<const uint8_t*>(call.bytes[index].data());
+  return {};
+}
+
+NamedTensor read_output(const std::string& name, const View& view) {
+  NamedTensor t;
+  t.name = name;
+  t.dtype = storage_info(view.storage).dtype;
+  t.shape.assign(view.shape, view.shape + view.rank);
+  const int64_t size = storage_info(view.storage).block_bytes;
+  t.bytes.reserve(static_cast<size_t>(view.count() * size));
+  for (int64_t n = 0; n < view.count(); ++n) {
+    int64_t rest = n, offset = 0;
+    for (int a = view.rank - 1; a >= 0; --a) {
+      offset += rest % view.shape[a] * view.stride[a];
+      rest /= view.shape[a];
+    }
+    t.bytes.append(reinterpret_cast<const char*>(view.data + offset * size), static_cast<size_t>(size));
+  }
+  return t;
+}
+
+}  // namespace
+
+Result<std::vector<NamedTensor>> Model::forward(std::string_view phase_name,
+                                                const std::vector<NamedTensor>& inputs,
+                                                const CancelFlag* cancel) {
+  const NamedTensor* mask = find_input(inputs, "attn_mask");
+  const bool padded = mask != nullptr && has_zero(*mask);
+  int index = phase_index(phase_name, padded);
+  if (index < 0 && !padded) index = phase_index(phase_name, true);
+  if (index < 0) {
+    return Error{"RUN-INPUT", "the program has no phase `" + std::string(phase_name) + "`" +
+                                  (padded ? " for padded input" : "")};
+  }
+  const Phase& phase = program().phases[static_cast<size_t>(index)];
+  CallInputs call;
+  call.views.resize(phase.inputs.size());
+  call.bytes.resize(phase.inputs.size());
+  for (size_t i = 0; i < phase.inputs.size(); ++i) {
+    const Input& input = phase.inputs[i];
+    if (input.is_scalar) {
+      AXON_TRY_VOID(bind_scalar(input, inputs, call));
+    } else {
+      AXON_TRY_VOID(bind_tensor(program(), input, i, inputs, call));
+    }
+  }
+  for (const StateScalar& scalar : program().scalars) {
+    if (!has_symbol(call.bindings, scalar.symbol)) call.bindings.set(scalar.symbol, scalar.initial);
+  }
+  // A phase may write states (start does): they live for this call only.
+  bool stateful = std::any_of(phase.values.begin(), phase.values.end(),
+                              [](const Value& v) { return v.place_kind() == PlaceKind::State; });
+  Result<StateSet> states = stateful ? StateSet::plan(program(), call.bindings, options_.store)
+                                     : Result<StateSet>(StateSet{});
+  if (!states) return states.error();
+  if (stateful) AXON_TRY_VOID(states->allocate());
+  AXON_TRY(const RunStatus status,
+           run(index, call.bindings, call.views.data(), stateful ? states->views() : nullptr, cancel));
+  if (status == RunStatus::Cancelled) return Error{"RUN-INTERRUPTED", "interrupted"};
+  std::vector<NamedTensor> outputs;
+  for (size_t o = 0; o < phase.outputs.size(); ++o) {
+    outputs.push_back(read_output(phase.outputs[o].name, executor(index).output(o)));
+  }
+  return outputs;
+}
+
+}  // namespace axon::runtime
