@@ -3,6 +3,8 @@
 
 #include "runtime/kernels/kernel.h"
 #include "runtime/kernels/ref/ref.h"
+#include "runtime/kernels/simd/entry.h"
+#include "runtime/kernels/simd/pack.h"
 
 namespace axon::runtime {
 namespace {
