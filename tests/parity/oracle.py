@@ -1,0 +1,142 @@
+#!/usr/bin/env python3
+"""Expected results from Transformers, for many cases in one process: oracle.py JOBS.json OUT.
+
+JOBS.json is a list of jobs {"name", "folder", "kind": "causal" | "encoder" | "masked", "prompts": [[ids]],
+"tokens": n, "batches": [[prompt numbers]], "texts": [...], "chats": [...]}. For each job OUT/NAME.safetensors
+holds arrays and OUT/NAME.json everything else. All arithmetic is in float32 whatever the files hold.
+"""
+import json
+import pathlib
+import sys
+
+import numpy as np
+import torch
+from safetensors.numpy import save_file
+from transformers import AutoModel, AutoModelForMaskedLM, AutoTokenizer, BertForMaskedLM
+from transformers.models.gpt2 import GPT2LMHeadModel
+from transformers.models.llama import LlamaForCausalLM
+
+CAUSAL = {"llama": LlamaForCausalLM, "gpt2": GPT2LMHeadModel}
+
+
+def load_model(folder: pathlib.Path, kind: str) -> torch.nn.Module:
+    """The checkpoint's own class, in float32, with attention written out."""
+    settings = {"dtype": torch.float32, "attn_implementation": "eager"}
+    if kind == "causal":
+        family = json.loads((folder / "config.json").read_text(encoding="utf-8"))["model_type"]
+        return CAUSAL[family].from_pretrained(folder, **settings).eval()
+    if kind == "masked":
+        return AutoModelForMaskedLM.from_pretrained(folder, **settings).eval()
+    return AutoModel.from_pretrained(folder, **settings).eval()
+
+
+def rows(ids: list[int]) -> torch.Tensor:
+    return torch.tensor([ids], dtype=torch.int64)
+
+
+def full_logits(model, ids: list[int]) -> np.ndarray:
+    """Logits at every position of one sequence: [S,V]."""
+    return model(rows(ids), use_cache=False).logits[0].numpy()
+
+
+def greedy(model, ids: list[int], count: int) -> tuple[list[int], list[float]]:
+    """Greedy tokens after a prompt, and by how much each beat the second; end tokens are taken as any other."""
+    tokens, gaps = [], []
+    step = model(rows(ids), use_cache=True)
+    for _ in range(count):
+        best = torch.topk(step.logits[0, -1], 2)
+        tokens.append(int(best.indices[0]))
+        gaps.append(float(best.values[0] - best.values[1]))
+        if len(tokens) < count:
+            step = model(rows(tokens[-1:]), cache=step.cache, use_cache=True)
+    return tokens, gaps
+
+
+def padded(prompts: list[list[int]], side: str = "right") -> tuple[torch.Tensor, torch.Tensor]:
+    """Ids and mask of a batch, zeros at padding."""
+    width = max(len(ids) for ids in prompts)
+    ids = torch.zeros((len(prompts), width), dtype=torch.int64)
+    mask = torch.zeros_like(ids)
+    for row, prompt in enumerate(prompts):
+        start = 0 if side == "right" else width - len(prompt)
+        ids[row, start : start + len(prompt)] = torch.tensor(prompt)
+        mask[row, start : start + len(prompt)] = 1
+    return ids, mask
+
+
+def causal_job(model, job: dict, arrays: dict, facts: dict) -> None:
+    """Full-sequence logits and greedy tokens of each prompt."""
+    facts["greedy"] = []
+    for number, ids in enumerate(job.get("prompts", [])):
+        arrays[f"logits.{number}"] = full_logits(model, ids)
+        tokens, gaps = greedy(model, ids, job.get("tokens", 24))
+        facts["greedy"].append({"prompt": ids, "tokens": tokens, "gaps": gaps})
+
+
+def encoder_job(model, job: dict, arrays: dict, facts: dict) -> None:
+    """Hidden states, pooled rows and logits of padded batches."""
+    facts["batches"] = []
+    for number, members in enumerate(job.get("batches", [])):
+        ids, mask = padded([job["prompts"][member] for member in members])
+        segments = torch.zeros_like(ids) if "segments" not in job else torch.arange(ids.shape[1])[None, :] % 2 * mask
+        out = model(input_ids=ids, attention_mask=mask, token_type_ids=segments)
+        arrays[f"ids.{number}"] = ids.numpy()
+        arrays[f"mask.{number}"] = mask.numpy()
+        arrays[f"segments.{number}"] = segments.numpy()
+        if isinstance(model, BertForMaskedLM):
+            arrays[f"logits.{number}"] = out.logits.numpy()
+            continue
+        arrays[f"hidden.{number}"] = out.last_hidden_state.numpy()
+        if out.pooler_output is not None:
+            arrays[f"pooled.{number}"] = out.pooler_output.numpy()
+        weight = mask[:, :, None].to(torch.float32)
+        mean = (out.last_hidden_state * weight).sum(1) / weight.sum(1)
+        arrays[f"mean.{number}"] = torch.nn.functional.normalize(mean, dim=-1).numpy()
+        facts["batches"].append(members)
+
+
+def text_job(folder: pathlib.Path, job: dict, facts: dict) -> None:
+    """Ids of texts, and text and ids of conversations through the chat template."""
+    tokenizer = AutoTokenizer.from_pretrained(folder)
+    facts["texts"] = [{"text": text, "ids": tokenizer(text)["input_ids"]} for text in job.get("texts", [])]
+    facts["chats"] = []
+    for chat in job.get("chats", []):
+        options = chat.get("options", {"add_generation_prompt": True})
+        text = tokenizer.apply_chat_template(chat["messages"], tokenize=False, **options)
+        ids = tokenizer(text, add_special_tokens=False)["input_ids"]
+        facts["chats"].append({**chat, "text": text, "ids": ids})
+
+
+def run_job(job: dict) -> tuple[dict, dict]:
+    """Arrays and other facts of one job."""
+    torch.manual_seed(0)
+    arrays, facts = {}, {"name": job["name"]}
+    folder = pathlib.Path(job["folder"])
+    if "texts" in job or "chats" in job:
+        text_job(folder, job, facts)
+    if job.get("prompts"):
+        model = load_model(folder, job["kind"])
+        with torch.inference_mode():
+            (causal_job if job["kind"] == "causal" else encoder_job)(model, job, arrays, facts)
+    return arrays, facts
+
+
+def run_jobs(jobs: list[dict], out: pathlib.Path) -> None:
+    """Writes the results of all jobs."""
+    out.mkdir(parents=True, exist_ok=True)
+    for job in jobs:
+        arrays, facts = run_job(job)
+        arrays = {name: np.ascontiguousarray(value) for name, value in arrays.items()}
+        save_file(arrays, out / f"{job['name']}.safetensors")
+        (out / f"{job['name']}.json").write_text(json.dumps(facts, ensure_ascii=False), encoding="utf-8")
+
+
+def main() -> None:
+    if len(sys.argv) != 3:
+        sys.exit(__doc__)
+    jobs = json.loads(pathlib.Path(sys.argv[1]).read_text(encoding="utf-8"))
+    run_jobs(jobs, pathlib.Path(sys.argv[2]))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,357 @@
+#!/usr/bin/env python3
+"""Compares the axon command with Transformers: run_parity.py AXON [GROUP ...].
+
+Groups are tiny (random checkpoints of each family), smollm (the demonstration model as GGUF, float32 and
+bfloat16 directories) and minilm (a sentence encoder). Checkpoints and expected results are made once and
+kept in the cache folder. The last line says how many checks passed and failed.
+"""
+import hashlib
+import json
+import os
+import pathlib
+import subprocess
+import sys
+import tempfile
+import warnings
+
+import numpy as np
+from safetensors.numpy import load_file
+
+HERE = pathlib.Path(__file__).resolve().parent
+sys.path.insert(0, str(HERE))
+
+import prompts  # noqa: E402
+from binary import Axon, Failure, near, same  # noqa: E402
+
+CACHE = pathlib.Path(os.environ.get("AXON_CACHE") or pathlib.Path.home() / ".cache" / "axon")
+TINY_LOGITS = 1e-4
+REAL_LOGITS = 2e-3
+SAME_PROGRAM = 1e-4  # two ways through our own program
+NEAR_TIE = 1e-3  # below this the second token may win
+NEAR_TIE_SHARE = 0.01
+
+
+class Tally:
+    """Counts checks; a failed one is printed and the next goes on."""
+
+    def __init__(self) -> None:
+        self.passed = 0
+        self.failed = 0
+        self.positions = 0
+        self.near_ties = []
+
+    def check(self, name: str, action) -> None:
+        try:
+            action()
+        except Failure as failure:
+            self.failed += 1
+            print(f"FAIL {name}: {failure}", flush=True)
+        else:
+            self.passed += 1
+            print(f"ok   {name}", flush=True)
+
+
+# ---- checkpoints and expectations ------------------------------------------------------------
+
+
+def folder_for(*sources: str) -> pathlib.Path:
+    """A cache folder named by the contents of the scripts that fill it."""
+    text = b"".join((HERE / name).read_bytes() for name in sources)
+    folder = CACHE / "parity" / f"{sources[0].removesuffix('.py')}-{hashlib.sha256(text).hexdigest()[:12]}"
+    folder.mkdir(parents=True, exist_ok=True)
+    return folder
+
+
+def tiny_checkpoints() -> pathlib.Path:
+    """The folder of random checkpoints."""
+    folder = folder_for("make_tiny.py")
+    if not (folder / "ready").exists():
+        import make_tiny
+
+        make_tiny.make(folder)
+        (folder / "ready").touch()
+    return folder
+
+
+def fetched(name: str) -> pathlib.Path:
+    """A real model of the package index."""
+    script = HERE.parent.parent / "scripts" / "fetch_models.py"
+    done = subprocess.run([sys.executable, script, name], stdout=subprocess.PIPE, text=True, check=False)
+    if done.returncode != 0:
+        sys.exit(f"cannot fetch {name}")
+    return pathlib.Path(done.stdout.strip().splitlines()[-1])
+
+
+def smollm_folder(gguf: pathlib.Path, dtype: str) -> pathlib.Path:
+    """The demonstration model as a directory."""
+    folder = folder_for("make_smollm_dir.py") / dtype
+    if not (folder / "ready").exists():
+        import make_smollm_dir
+
+        make_smollm_dir.make(gguf, folder, dtype)
+        (folder / "ready").touch()
+    return folder
+
+
+def expected(jobs: list[dict]) -> pathlib.Path:
+    """The folder of the oracle's results for these jobs."""
+    text = (HERE / "oracle.py").read_bytes() + json.dumps(jobs, sort_keys=True).encode()
+    folder = CACHE / "parity" / f"expected-{hashlib.sha256(text).hexdigest()[:12]}"
+    if not (folder / "ready").exists():
+        import oracle
+
+        print(f"asking the oracle about {len(jobs)} checkpoints", flush=True)
+        oracle.run_jobs(jobs, folder)
+        (folder / "ready").touch()
+    return folder
+
+
+class Expected:
+    """Results of one job."""
+
+    def __init__(self, folder: pathlib.Path, name: str) -> None:
+        self.arrays = load_file(folder / f"{name}.safetensors")
+        self.facts = json.loads((folder / f"{name}.json").read_text(encoding="utf-8"))
+
+
+# ---- comparisons -----------------------------------------------------------------------------
+
+
+def compare_greedy(axon: Axon, tally: Tally, model, prompt: list[int], want: dict, *options: object) -> None:
+    """Equal greedy tokens; at a near tie the oracle's token is fed to both and comparison goes on."""
+    tokens, gaps = want["tokens"], want["gaps"]
+    tally.positions += len(tokens)
+    done = 0
+    while done < len(tokens):
+        got = axon.continue_ids(model, prompt + tokens[:done], len(tokens) - done, *options)
+        same(len(got), len(tokens) - done, "number of new tokens")
+        differ = [place for place in range(len(got)) if got[place] != tokens[done + place]]
+        if not differ:
+            return
+        place = done + differ[0]
+        if gaps[place] >= NEAR_TIE:
+            raise Failure(
+                f"token {place}: saw {got[differ[0]]}, expected {tokens[place]} (ahead by {gaps[place]:.3g})"
+            )
+        tally.near_ties.append(f"{model} position {place} gap {gaps[place]:.2g}")
+        done = place + 1
+
+
+def padded(members: list[list[int]], side: str) -> tuple[np.ndarray, np.ndarray]:
+    """Ids and mask of a batch, zeros at padding."""
+    width = max(len(ids) for ids in members)
+    ids = np.zeros((len(members), width), dtype=np.int64)
+    mask = np.zeros_like(ids)
+    for row, member in enumerate(members):
+        start = 0 if side == "right" else width - len(member)
+        ids[row, start : start + len(member)] = member
+        mask[row, start : start + len(member)] = 1
+    return ids, mask
+
+
+def compare_batch(axon: Axon, model, members: list[list[int]], alone: list[np.ndarray], side: str) -> None:
+    """Rows of a padded batch equal the rows alone."""
+    ids, mask = padded(members, side)
+    found = axon.forward(model, {"input_ids": ids, "attn_mask": mask})["logits"]
+    for row, want in enumerate(alone):
+        near(found[row][mask[row] == 1], want, TINY_LOGITS, f"row {row}")
+
+
+def tiny_prompts(vocabulary: int) -> list[list[int]]:
+    """Three prompts of different lengths, and one of a single token."""
+    draw = np.random.default_rng(7)
+    return [[int(i) for i in draw.integers(3, vocabulary, length)] for length in (23, 5, 40, 1)]
+
+
+def tiny_causal(axon: Axon, tally: Tally, folder: pathlib.Path, want: Expected) -> None:
+    name = folder.name
+    greedy = want.facts["greedy"]
+    members = [case["prompt"] for case in greedy]
+    alone = [want.arrays[f"logits.{number}"] for number in range(len(greedy))]
+    for number, ids in enumerate(members):
+        what = f"{name} prompt of {len(ids)}"
+        tally.check(
+            f"{what}: logits",
+            lambda ids=ids, number=number: near(axon.logits(folder, ids), alone[number], TINY_LOGITS, "logits"),
+        )
+        tally.check(
+            f"{what}: greedy tokens",
+            lambda ids=ids, number=number: compare_greedy(axon, tally, folder, ids, greedy[number]),
+        )
+    for option in (("-c", 70), ("-c", 101), ("--chunk", 7), ("--overlay", "static")):
+        tally.check(
+            f"{name} {' '.join(map(str, option))}: greedy tokens",
+            lambda option=option: compare_greedy(axon, tally, folder, members[2], greedy[2], *option),
+        )
+    for side in ("left", "right"):
+        tally.check(
+            f"{name} {side} padding: rows alone",
+            lambda side=side: compare_batch(axon, folder, members[:3], alone[:3], side),
+        )
+
+
+def compare_encoder(axon: Axon, folder, want: Expected, number: int, tolerance: float, segments: bool) -> None:
+    """Hidden states at real tokens, pooled rows and logits of one padded batch."""
+    mask = want.arrays[f"mask.{number}"]
+    inputs = {"input_ids": want.arrays[f"ids.{number}"], "attn_mask": mask}
+    if segments:
+        inputs["token_type_ids"] = want.arrays[f"segments.{number}"]
+    found = axon.forward(folder, inputs)
+    for ours, theirs in (("last_hidden_state", "hidden"), ("logits", "logits")):
+        if f"{theirs}.{number}" in want.arrays:
+            near(found[ours][mask == 1], want.arrays[f"{theirs}.{number}"][mask == 1], tolerance, ours)
+    if f"pooled.{number}" in want.arrays:
+        near(found["pooler_output"], want.arrays[f"pooled.{number}"], tolerance, "pooler_output")
+
+
+def tiny_group(axon: Axon, tally: Tally) -> None:
+    """Every family and every spelling of its files."""
+    root = tiny_checkpoints()
+    folders = sorted(path for path in root.iterdir() if path.is_dir())
+    jobs = []
+    for folder in folders:
+        source = folder
+        if (folder / "oracle.json").exists():
+            source = root / json.loads((folder / "oracle.json").read_text())["source"]
+        config = json.loads((source / "config.json").read_text())
+        job = {"name": folder.name, "folder": str(source), "prompts": tiny_prompts(config["vocab_size"])}
+        if folder.name.startswith("bert"):
+            job |= {"kind": "masked" if "mlm" in folder.name else "encoder", "batches": [[0, 1, 3]], "segments": True}
+        else:
+            job |= {"kind": "causal", "tokens": 24}
+        jobs.append(job)
+    place = expected(jobs)
+    for folder, job in zip(folders, jobs):
+        want = Expected(place, job["name"])
+        if job["kind"] == "causal":
+            tiny_causal(axon, tally, folder, want)
+        else:
+            tally.check(
+                f"{folder.name} padded batch",
+                lambda folder=folder, want=want: compare_encoder(axon, folder, want, 0, TINY_LOGITS, True),
+            )
+
+
+def smollm_jobs(folder: pathlib.Path, name: str) -> list[dict]:
+    """The oracle's jobs for one directory."""
+    from transformers import AutoTokenizer
+
+    tokenizer = AutoTokenizer.from_pretrained(folder)
+    texts = [prompts.ENGLISH, prompts.CODE, prompts.CHINESE, prompts.EMOJI, prompts.BLANKS, prompts.ONE]
+    texts.append(prompts.story(tokenizer, 700))
+    messages = [
+        {"role": "system", "content": prompts.CHAT["system"]},
+        {"role": "user", "content": prompts.CHAT["user"]},
+    ]
+    chat = tokenizer.apply_chat_template(messages, tokenize=False, add_generation_prompt=True)
+    ids = [tokenizer(text)["input_ids"] for text in texts]
+    ids.append(tokenizer(chat, add_special_tokens=False)["input_ids"])
+    job = {"name": name, "folder": str(folder), "kind": "causal", "prompts": ids, "tokens": 64, "texts": texts}
+    return [job | {"chats": [{"messages": messages, "options": {"add_generation_prompt": True}}]}]
+
+
+def compare_prompt(axon: Axon, model, options: list, want: list[int]) -> None:
+    """A prompt given as text has the oracle's ids."""
+    same(axon.run(model, *options, count=1)["results"][0]["prompt_ids"], want, "prompt ids")
+
+
+def chunked_logits(axon: Axon, model, ids: list[int], whole: np.ndarray, chunk: int) -> None:
+    near(axon.logits(model, ids, "--chunk", chunk), whole, SAME_PROGRAM, f"chunks of {chunk}")
+
+
+def smollm_model(axon: Axon, tally: Tally, label: str, model, want: Expected) -> None:
+    greedy = want.facts["greedy"]
+    names = ["english", "code", "chinese", "emoji", "blanks", "one token", "700 tokens"]
+    for name, text in zip(names, want.facts["texts"]):
+        options = ["--raw", "-p", text["text"]]
+        tally.check(
+            f"{label} {name}: prompt ids",
+            lambda options=options, text=text: compare_prompt(axon, model, options, text["ids"]),
+        )
+    chat = want.facts["chats"][0]
+    options = ["--system", prompts.CHAT["system"], "-p", prompts.CHAT["user"]]
+    tally.check(f"{label} chat: prompt ids", lambda: compare_prompt(axon, model, options, chat["ids"]))
+    for name, case in zip([*names, "chat"], greedy):
+        tally.check(
+            f"{label} {name}: 64 greedy tokens",
+            lambda case=case: compare_greedy(axon, tally, model, case["prompt"], case),
+        )
+
+
+def smollm_numbers(axon: Axon, tally: Tally, folder: pathlib.Path, want: Expected) -> None:
+    """Logits of the float32 directory, whole and in chunks."""
+    ids = want.facts["greedy"][6]["prompt"]
+    logits = want.arrays["logits.6"]
+    tally.check(
+        "float32 logits of 512 tokens",
+        lambda: near(axon.logits(folder, ids[:512]), logits[:512], REAL_LOGITS, "logits"),
+    )
+    tally.check("float32 logits in chunks", lambda: chunked_logits(axon, folder, ids, axon.logits(folder, ids), 64))
+
+
+def smollm_group(axon: Axon, tally: Tally) -> None:
+    """The demonstration model in three forms."""
+    gguf = fetched("smollm2")
+    for dtype in ("float32", "bfloat16"):
+        folder = smollm_folder(gguf, dtype)
+        want = Expected(expected(smollm_jobs(folder, f"smollm2-{dtype}")), f"smollm2-{dtype}")
+        if dtype == "float32":
+            smollm_model(axon, tally, "gguf", gguf, want)
+            smollm_numbers(axon, tally, folder, want)
+        smollm_model(axon, tally, dtype, folder, want)
+
+
+def compare_embeddings(axon: Axon, folder: pathlib.Path, want: Expected) -> None:
+    """`axon embed` equals the normalised mean of hidden states."""
+    target = axon.scratch / "embeddings.npy"
+    texts = axon.scratch / "sentences.txt"
+    texts.write_text("\n".join(prompts.SENTENCES) + "\n", encoding="utf-8")
+    axon.call("embed", folder, "-f", texts, "--pool", "mean", "--normalize", "-o", target)
+    found = np.load(target)
+    for number, members in enumerate(want.facts["batches"]):
+        near(found[members], want.arrays[f"mean.{number}"], 1e-4, f"batch {number}")
+
+
+def minilm_group(axon: Axon, tally: Tally) -> None:
+    """A real encoder on twenty sentences in padded batches."""
+    from transformers import AutoTokenizer
+
+    folder = fetched("minilm")
+    tokenizer = AutoTokenizer.from_pretrained(folder)
+    ids = [tokenizer(text)["input_ids"] for text in prompts.SENTENCES]
+    batches = [list(range(start, start + 5)) for start in range(0, 20, 5)]
+    job = {"name": "minilm", "folder": str(folder), "kind": "encoder", "prompts": ids, "batches": batches}
+    want = Expected(expected([job]), "minilm")
+    for number in range(len(batches)):
+        tally.check(
+            f"minilm batch {number}: hidden states",
+            lambda number=number: compare_encoder(axon, folder, want, number, 1e-4, False),
+        )
+    tally.check("minilm embeddings", lambda: compare_embeddings(axon, folder, want))
+
+
+GROUPS = {"tiny": tiny_group, "smollm": smollm_group, "minilm": minilm_group}
+
+
+def main() -> None:
+    if len(sys.argv) < 2 or any(name not in GROUPS for name in sys.argv[2:]):
+        sys.exit(__doc__)
+    warnings.filterwarnings("ignore")
+    os.environ.setdefault("TRANSFORMERS_VERBOSITY", "error")
+    os.environ.setdefault("HF_HUB_DISABLE_PROGRESS_BARS", "1")
+    tally = Tally()
+    with tempfile.TemporaryDirectory() as scratch:
+        axon = Axon(pathlib.Path(sys.argv[1]).resolve(), pathlib.Path(scratch))
+        for name in sys.argv[2:] or GROUPS:
+            GROUPS[name](axon, tally)
+    for line in tally.near_ties:
+        print(f"near tie: {line}")
+    if len(tally.near_ties) > NEAR_TIE_SHARE * max(tally.positions, 1):
+        tally.failed += 1
+        print(f"FAIL near ties: {len(tally.near_ties)} of {tally.positions} positions")
+    print(f"{tally.passed} passed, {tally.failed} failed")
+    sys.exit(1 if tally.failed else 0)
+
+
+if __name__ == "__main__":
+    main()
