@@ -3,6 +3,8 @@
 
 #include <fmt/format.h>
 
+#include "opt/fuse.h"
+
 namespace axon::plan {
 
 Planner::Planner(const graph::Graph& graph, TypeTable& types, const opt::Answers& answers, const PlanOptions& options,
@@ -60,6 +62,12 @@ bool Planner::plan_phase(Kind kind, bool masked) {
     if (kind == Kind::Extend) bound_lengths(*flat);
   }
   add_checks(call, *flat);
+  if (options_.optimise) {
+    auto lower = [&](SymbolId symbol) -> std::optional<int64_t> {
+      return context_.dims.symbol(symbol).kind == SymbolKind::Data ? 0 : 1;
+    };
+    opt::run_fuse(flat->graph, context_.types, opt::FusionSet{}, lower);
+  }
   if (!lower_phase(call, *flat)) return false;
   program_.phases.push_back(std::move(call.phase));
   return true;
