@@ -89,6 +89,13 @@ void DiagSink::clear() {
   errors_ = 0;
 }
 
+void DiagSink::truncate(size_t count) {
+  while (diagnostics_.size() > count) {
+    if (severity(diagnostics_.back()) == Severity::Error) --errors_;
+    diagnostics_.pop_back();
+  }
+}
+
 void DiagSink::sort() {
   auto key = [](const Diagnostic& d) {
     return std::tuple(d.span.file, d.span.begin, d.span.end, static_cast<int>(d.id));

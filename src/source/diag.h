@@ -91,6 +91,8 @@ class DiagSink {
   bool strict() const { return strict_; }
   Severity severity(const Diagnostic& diagnostic) const;
   void clear();
+  // Forgets all but the first `count` reports (a parser that goes back reports the rest again).
+  void truncate(size_t count);
   // Sorts by file and position, and drops exact repetitions.
   void sort();
 

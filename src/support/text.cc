@@ -27,6 +27,10 @@ std::string join(const std::vector<std::string>& parts, std::string_view separat
   return out;
 }
 
+std::string counted(size_t count, std::string_view noun) {
+  return std::to_string(count) + " " + std::string(noun) + (count == 1 ? "" : "s");
+}
+
 std::string_view trim(std::string_view text) {
   const char* blanks = " \t\r\n";
   size_t begin = text.find_first_not_of(blanks);

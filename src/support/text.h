@@ -11,6 +11,8 @@ namespace axon {
 
 std::vector<std::string_view> split(std::string_view text, char separator);
 std::string join(const std::vector<std::string>& parts, std::string_view separator);
+// `1 name`, `2 names`.
+std::string counted(size_t count, std::string_view noun);
 std::string_view trim(std::string_view text);
 std::string lower_ascii(std::string_view text);
 bool starts_with(std::string_view text, std::string_view prefix);

@@ -19,6 +19,11 @@ constexpr std::string_view kDescriptions[] = {
 #include "syntax/tokens.def"
 };
 
+constexpr std::string_view kWords[] = {
+#define AXON_WORD(ident, spelling) spelling,
+#include "syntax/tokens.def"
+};
+
 std::string shown_bytes(std::string_view text) {
   bool printable = find_invalid_utf8(text) == text.npos;
   for (char c : text) printable = printable && static_cast<unsigned char>(c) >= 0x20 && c != 0x7F;
@@ -36,6 +41,12 @@ std::string shown_bytes(std::string_view text) {
 }  // namespace
 
 std::string_view describe(Tok kind) { return kDescriptions[static_cast<size_t>(kind)]; }
+
+std::string_view spelling(Word word) { return kWords[static_cast<size_t>(word)]; }
+
+WordTable::WordTable(Interner& names) {
+  for (std::string_view word : kWords) ids_.push_back(names.intern(word));
+}
 
 Lexer::Lexer(FileId file, std::string_view text, Interner& names)
     : file_(file), text_(text), names_(names) {
@@ -172,6 +183,7 @@ PathLit Lexer::read_path(Token& token) {
   PathLit path = path_from_text(absolute, text, span(begin, pos_), names_, errors);
   if (text.empty()) {
     error(token, Diag::LexName, begin, {text_.substr(begin, pos_ - begin), "is empty"});
+    token.kind = Tok::Bad;
   }
   return path;
 }
@@ -288,7 +300,7 @@ void Lexer::read_escape(Token& token, std::string& out, bool is_path) {
 void Lexer::read_punctuation(Token& token) {
   std::string_view rest = text_.substr(pos_);
   for (const Punctuation& row : kPunctuation) {
-    if (!starts_with(rest, row.spelling)) continue;
+    if (row.spelling[0] != rest[0] || !starts_with(rest, row.spelling)) continue;
     token.kind = row.kind;
     pos_ += row.spelling.size();
     return;

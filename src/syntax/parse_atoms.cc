@@ -10,7 +10,7 @@ bool Parser::at_negative() { return at(Tok::Minus) && peek().glued_digit; }
 bool Parser::at_expr() {
   if (panic_) return false;
   switch (peek().kind) {
-    case Tok::Name: return open_ifs_ == 0 || !(at_word("then") || at_word("else"));
+    case Tok::Name: return open_ifs_ == 0 || !(at_word(Word::Then) || at_word(Word::Else));
     case Tok::Int: case Tok::Float: case Tok::String: case Tok::Path:
     case Tok::LParen: case Tok::LBracket: case Tok::Minus: return true;
     default: return false;
@@ -30,9 +30,9 @@ ExprId Parser::parse_atom(bool tuple_allowed) {
     case Tok::Name: break;
     default: return parse_literal();
   }
-  bool word = at_word("true") || at_word("false") || at_word("null");
+  bool word = at_word(Word::True) || at_word(Word::False) || at_word(Word::Null);
   if (word) return parse_literal();
-  if (at_word("do") || at_word("if")) {
+  if (at_word(Word::Do) || at_word(Word::If)) {
     unexpected("an operand; put the conditional or block in parentheses");
     return {};
   }
@@ -50,8 +50,8 @@ ExprId Parser::parse_literal() {
     case Tok::Path: return add(PathExpr{std::move(token.paths[0])}, begin);
     default: break;
   }
-  if (word_is(token.name, "null")) return add(Null{}, begin);
-  return add(Bool{word_is(token.name, "true")}, begin);
+  if (token.name == words_[Word::Null]) return add(Null{}, begin);
+  return add(Bool{token.name == words_[Word::True]}, begin);
 }
 
 ExprId Parser::parse_negative() {

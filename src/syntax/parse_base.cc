@@ -11,7 +11,8 @@ constexpr int kMaxDepth = 1000;
 
 Parser::Parser(FileId file, const FileTable& files, Interner& names, Ast& ast, DiagSink& sink)
     : file_(file), files_(files), names_(names), ast_(ast), sink_(sink),
-      lexer_(file, files.text(file), names), stream_(lexer_, names, sink) {}
+      words_(names),
+      lexer_(file, files.text(file), names), stream_(lexer_, words_, sink) {}
 
 Parser::Nest::Nest(Parser& parser, bool closed) : parser_(parser), saved_ifs_(parser.open_ifs_) {
   if (closed) parser.open_ifs_ = 0;
@@ -28,13 +29,13 @@ Parser::Nest::~Nest() {
   --parser_.depth_;
 }
 
-bool Parser::at_word(std::string_view word) {
-  return at(Tok::Name) && peek().bare && word_is(peek().name, word);
+bool Parser::at_word(Word word) {
+  return at(Tok::Name) && peek().bare && peek().name == words_[word];
 }
 
 // A keyword that may be glued to a scope reference (`for@layers`).
-bool Parser::at_keyword_prefix(std::string_view word) {
-  return at(Tok::Name) && word_is(peek().name, word);
+bool Parser::at_keyword_prefix(Word word) {
+  return at(Tok::Name) && peek().name == words_[word];
 }
 
 bool Parser::accept(Tok kind) {
@@ -49,12 +50,12 @@ bool Parser::expect(Tok kind, std::string_view expected) {
   return false;
 }
 
-bool Parser::expect_word(std::string_view word) {
+bool Parser::expect_word(Word word) {
   if (at_word(word)) {
     take();
     return true;
   }
-  unexpected("`" + std::string(word) + "`");
+  unexpected("`" + std::string(spelling(word)) + "`");
   return false;
 }
 
@@ -94,9 +95,17 @@ std::string Parser::shown(const Token& token) const {
 // Reports what stands here, unless the lexer has its own complaint about it, and panics.
 void Parser::unexpected(std::string_view expected) {
   if (panic_) return;
+  std::optional<TokenStream::LeftOpen> left_open;
+  if (peek().kind != Tok::Bad) left_open = stream_.left_open();
   const Token& token = peek();
   if (token.kind == Tok::Bad) {
     take();
+  } else if (left_open) {
+    Span bracket{file_, left_open->bracket, left_open->bracket + 1};
+    std::string_view open = files_.text(file_).substr(static_cast<size_t>(bracket.begin), 1);
+    sink_.report(Diag::ParSyntax, {file_, left_open->line_end, left_open->line_end},
+                 {"the end of the line", open == "(" ? "`)`" : open == "[" ? "`)` or `]`" : "`#-}`", "brackets"})
+        .note(Note::NoteOpenedHere, bracket);
   } else {
     std::string where(construct_.what);
     if (construct_.name.valid()) where += " `" + std::string(names_.text(construct_.name)) + "`";

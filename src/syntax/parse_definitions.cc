@@ -1,4 +1,5 @@
 // Definitions, signatures, global bindings and fixed scopes (language.md 4.1, 5, 8.4).
+#include "support/text.h"
 #include "syntax/parser.h"
 #include "syntax/path_text.h"
 
@@ -28,7 +29,8 @@ DefName Parser::parse_def_name() {
       add_path_param(head, take().paths[0]);
     } else {
       take();
-      head.path_params.push_back(expect_ident("a path parameter"));
+      Target param = expect_ident("a path parameter");
+      if (param.name.valid()) head.path_params.push_back(param);
     }
   }
   return head;
@@ -79,9 +81,11 @@ void Parser::apply_signature(Definition& definition, const DefName& head, const 
     return type.kind() == TypeExprKind::Named && word_is(type.as<TypeNamed>().name, "Path") &&
            !type.as<TypeNamed>().has_args;
   };
+  bool clash = false;
   bool differ = in_sig.size() != in_head.size();
   for (size_t i = 0; !differ && i < in_sig.size(); ++i) differ = in_sig[i].name != in_head[i].name;
   if (!in_sig.empty() && !in_head.empty() && differ) {
+    clash = true;
     Span where = merge_spans(in_head.front().span, in_head.back().span);
     sink_.report(Diag::AstSigPath, where, {names_.text(head.name)})
         .note(Note::NoteFirstHere, merge_spans(in_sig.front().span, in_sig.back().span));
@@ -90,7 +94,7 @@ void Parser::apply_signature(Definition& definition, const DefName& head, const 
   definition.span = merge_spans(signature.span, definition.span);
   const std::vector<Target>& names = in_head.empty() ? in_sig : in_head;
   if (!in_sig.empty() && !is_path(0)) {
-    apply_types(definition, signature, 0, true);
+    apply_types(definition, signature, 0, !clash);
     definition.path_params.clear();
     wrap_fixed_scope(definition, names);
     return;
@@ -99,13 +103,13 @@ void Parser::apply_signature(Definition& definition, const DefName& head, const 
   for (const Target& name : names) definition.path_params.push_back(name.name);
   size_t paths = 0;
   while (paths < names.size() && paths + 1 < signature.types.size() && is_path(paths)) ++paths;
-  if (paths < names.size()) {
+  if (paths < names.size() && !clash) {
     sink_.report(Diag::AstSigArity, head.span,
-                 {names_.text(head.name), std::to_string(names.size()) + " path parameters",
-                  "starts with " + std::to_string(paths) + " of type `Path`"})
+                 {names_.text(head.name), counted(names.size(), "path parameter"),
+                  "has `Path` " + counted(paths, "time") + " in front"})
         .note(Note::NoteExpectedHere, signature.span);
   }
-  apply_types(definition, signature, paths, paths == names.size());
+  apply_types(definition, signature, paths, !clash && paths == names.size());
 }
 
 // Gives the parameters the argument types behind the first `path_types`.
@@ -115,8 +119,8 @@ void Parser::apply_types(Definition& definition, const Signature& signature, siz
   definition.return_type = signature.types.back();
   if (check_arity && types != definition.params.size()) {
     sink_.report(Diag::AstSigArity, definition.name_span,
-                 {names_.text(definition.name), std::to_string(definition.params.size()) + " parameters",
-                  "has " + std::to_string(types) + " argument types for them"})
+                 {names_.text(definition.name), counted(definition.params.size(), "parameter"),
+                  "has " + counted(types, "argument type") + " for them"})
         .note(Note::NoteExpectedHere, signature.span);
   }
   for (size_t i = 0; i < definition.params.size() && i < types; ++i) {
@@ -175,7 +179,10 @@ void Parser::parse_head_and_body(Module& module, DefName head) {
   definition.origin = file_;
   for (const Target& param : head.path_params) definition.path_params.push_back(param.name);
   int damage = damage_;
-  while (at(Tok::Name) || at(Tok::Question)) definition.params.push_back(parse_param());
+  while (at(Tok::Name) || at(Tok::Question)) {
+    Param param = parse_param();
+    if (param.name.valid()) definition.params.push_back(std::move(param));
+  }
   expect(Tok::Equal, "a parameter or `=`");
   {
     In in(*this, "definition", head.name);
@@ -206,7 +213,7 @@ ExprId Parser::parse_default() {
   if (at(Tok::LParen)) return parse_paren(false);
   if (at_negative()) return parse_negative();
   bool literal = at(Tok::Int) || at(Tok::Float) || at(Tok::String) || at(Tok::Path) ||
-                 at_word("true") || at_word("false") || at_word("null");
+                 at_word(Word::True) || at_word(Word::False) || at_word(Word::Null);
   if (literal) return parse_literal();
   if (!at(Tok::Name)) {
     unexpected("a literal, a name or an expression in parentheses");

@@ -27,7 +27,7 @@ std::optional<BinaryOp> operator_of(Tok kind) {
 
 ExprId Parser::parse_expr() {
   int32_t begin = here();
-  ExprId value = at_word("do") ? parse_do() : parse_bind_expr();
+  ExprId value = at_word(Word::Do) ? parse_do() : parse_bind_expr();
   return parse_ascription(value, begin);
 }
 
@@ -69,7 +69,7 @@ ExprId Parser::parse_pipe() {
 }
 
 ExprId Parser::parse_cond() {
-  if (at_word("if")) return parse_if(false);
+  if (at_word(Word::If)) return parse_if(false);
   int32_t begin = here();
   ExprId cond = parse_operators(Place::Expr);
   if (!accept(Tok::Question)) return cond;
@@ -95,9 +95,9 @@ ExprId Parser::parse_if(bool arg) {
   take();
   ++open_ifs_;
   ExprId cond = arg ? parse_arg(Place::ArgBranch) : parse_expr();
-  expect_word("then");
+  expect_word(Word::Then);
   ExprId then_value = arg ? parse_arg(Place::ArgBranch) : parse_branch(then_items);
-  expect_word("else");
+  expect_word(Word::Else);
   --open_ifs_;
   ExprId else_value = arg ? parse_arg(Place::Arg) : parse_branch(else_items);
   ExprId node = add(If{cond, then_value, else_value}, begin);
@@ -123,9 +123,9 @@ ExprId Parser::parse_branch(size_t& items) {
 ExprId Parser::parse_arg(Place place) {
   int32_t begin = here();
   ExprId value;
-  if (at_word("do")) {
+  if (at_word(Word::Do)) {
     value = parse_do();
-  } else if (at_word("if")) {
+  } else if (at_word(Word::If)) {
     value = parse_if(true);
   } else {
     value = parse_operators(place);
@@ -144,8 +144,8 @@ ExprId Parser::parse_arg(Place place) {
 // The operator here, if any. In an argument list `x -1` starts the next argument.
 std::optional<BinaryOp> Parser::infix_operator(Place place) {
   if (panic_) return {};
-  if (at_word("and")) return BinaryOp::And;
-  if (at_word("or")) return BinaryOp::Or;
+  if (at_word(Word::And)) return BinaryOp::And;
+  if (at_word(Word::Or)) return BinaryOp::Or;
   if (place == Place::Arg && at_negative() && peek().blank_before) return {};
   return operator_of(peek().kind);
 }
@@ -176,8 +176,12 @@ ExprId Parser::parse_operators(Place place) {
 }
 
 ExprId Parser::parse_application() {
-  bool literal = at_word("true") || at_word("false") || at_word("null");
-  if (!at(Tok::Name) || literal || at_word("do") || at_word("if") || !at_expr()) return parse_atom(true);
+  bool literal = at_word(Word::True) || at_word(Word::False) || at_word(Word::Null);
+  if (!at(Tok::Name) || literal || at_word(Word::Do) || at_word(Word::If) || !at_expr()) {
+    ExprId atom = parse_atom(true);
+    if (at_arg() && !at(Tok::Minus)) unexpected("an operator or the end of the expression (only a name takes arguments)");
+    return atom;
+  }
   int32_t begin = here();
   Token callee = take();
   if (!at_arg()) return add(Name{callee.name, std::move(callee.paths)}, begin);
@@ -189,7 +193,7 @@ ExprId Parser::parse_application() {
 }
 
 bool Parser::at_arg() {
-  if (at_word("and") || at_word("or")) return false;
+  if (at_word(Word::And) || at_word(Word::Or)) return false;
   if (at(Tok::Minus)) return at_negative() && peek().blank_before;
   return at_expr();
 }

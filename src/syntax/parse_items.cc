@@ -28,19 +28,19 @@ Module Parser::parse_file() {
 }
 
 void Parser::parse_item(Module& module) {
-  bool is_definition = at(Tok::Name) && !at_word("import") && !at_word("export") && !at_word("type");
+  bool is_definition = at(Tok::Name) && !at_word(Word::Import) && !at_word(Word::Export) && !at_word(Word::Type);
   if (is_definition) {
     parse_definition(module);
   } else if (at(Tok::PragmaOpen)) {
     drop_signature("a pragma");
     parse_pragma(module);
-  } else if (at_word("import")) {
+  } else if (at_word(Word::Import)) {
     drop_signature("an import");
     parse_import(module);
-  } else if (at_word("export")) {
+  } else if (at_word(Word::Export)) {
     drop_signature("an export");
     parse_export(module);
-  } else if (at_word("type")) {
+  } else if (at_word(Word::Type)) {
     drop_signature("a type alias");
     parse_alias(module);
   } else {
@@ -55,34 +55,39 @@ void Parser::parse_pragma(Module& module) {
   take();
   auto fail = [&](std::string_view name, std::string_view what) {
     if (panic_) return;
+    std::optional<TokenStream::LeftOpen> open;
+    if (peek().kind != Tok::Bad) open = stream_.left_open();
     if (peek().kind == Tok::Bad) {
       take();
+    } else if (open) {
+      sink_.report(Diag::ParPragma, {file_, begin, open->line_end}, {name, "is not closed with `#-}`"});
     } else {
-      sink_.report(Diag::ParPragma, since(begin), {name, what});
+      bool ends = at(Tok::PragmaClose) || at(Tok::Eof) || at(Tok::Sep);
+      std::string found = ends ? std::string() : ", found " + shown(peek());
+      sink_.report(Diag::ParPragma, ends ? since(begin) : span(peek()), {name, std::string(what) + found});
     }
     panic_ = true;
     ++damage_;
   };
-  if (!at(Tok::Name) || !peek().bare) return fail(shown(peek()), "has no name");
+  if (!at(Tok::Name) || !peek().bare) return fail("{-#", "needs a name");
   Pragma pragma;
   std::string name = lower_ascii(names_.text(take().name));
   std::string upper = name;
   for (char& c : upper) c = c >= 'a' && c <= 'z' ? static_cast<char>(c - 'a' + 'A') : c;
   pragma.name = names_.intern(name);
   if (at(Tok::PragmaClose)) {
-    fail(upper, "has no value");
-    panic_ = false;
     take();
+    sink_.report(Diag::ParPragma, since(begin), {upper, "has no value"});
     return;
   }
   In in(*this, "the pragma", names_.intern(upper));
   pragma.value = parse_pragma_value();
   bool closed = at(Tok::PragmaClose);
   if (!pragma.value.valid()) {
-    fail(upper, "needs a literal, or a list or tuple of literals, as its value");
+    fail(upper, "needs a literal, or a list or tuple of literals");
     return;
   }
-  if (!closed) return fail(upper, "is not closed with `#-}` after its value");
+  if (!closed) return fail(upper, "needs `#-}` after its value");
   take();
   pragma.span = since(begin);
   module.pragmas.push_back(pragma);
@@ -94,7 +99,7 @@ ExprId Parser::parse_pragma_value() {
   if (at(Tok::LParen)) return parse_pragma_items(Tok::RParen, true);
   if (at_negative()) return parse_negative();
   bool literal = at(Tok::Int) || at(Tok::Float) || at(Tok::String) || at(Tok::Path) ||
-                 at_word("true") || at_word("false") || at_word("null");
+                 at_word(Word::True) || at_word(Word::False) || at_word(Word::Null);
   return literal ? parse_literal() : ExprId{};
 }
 
@@ -146,7 +151,7 @@ void Parser::parse_import_item(Module& module) {
   Import import;
   int32_t begin = here();
   import.module = take_qname("the name of a module");
-  if (at_word("as") && stream_.peek_second() == Tok::Name) {
+  if (at_word(Word::As) && stream_.peek_second() == Tok::Name) {
     take();
     take();
     sink_.report(Diag::ParImportAs, since(begin), {names_.text(import.module)});

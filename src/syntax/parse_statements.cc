@@ -53,14 +53,14 @@ void Parser::parse_statement(std::vector<StmtId>& body, bool is_inline) {
   if (panic_) return;
   StmtId statement;
   int32_t begin = here();
-  if (at_word("return") || at_word("yield")) {
-    statement = parse_values(at_word("return"));
-  } else if (!is_inline && at_word("if")) {
+  if (at_word(Word::Return) || at_word(Word::Yield)) {
+    statement = parse_values(at_word(Word::Return));
+  } else if (!is_inline && at_word(Word::If)) {
     statement = parse_if_statement();
-  } else if (!is_inline && at_keyword_prefix("for")) {
-    stream_.take_word("for");
+  } else if (!is_inline && at_keyword_prefix(Word::For)) {
+    stream_.take_word(Word::For);
     statement = parse_for(begin, {}, false);
-  } else if (at(Tok::Name) && !at_word("if") && !at_keyword_prefix("for")) {
+  } else if (at(Tok::Name) && !at_word(Word::If) && !at_keyword_prefix(Word::For)) {
     Tok second = stream_.peek_second();
     if (second == Tok::Comma || second == Tok::LArrow || second == Tok::Equal) {
       statement = parse_bind(is_inline);
@@ -98,12 +98,12 @@ StmtId Parser::parse_if_statement() {
   ++open_ifs_;
   IfStmt node;
   node.cond = parse_expr();
-  expect_word("then");
-  if (expect_word("do")) parse_suite(node.then_body);
-  if (!at_word("else")) unexpected("`else do` (an if-statement has both branches)");
-  expect_word("else");
+  expect_word(Word::Then);
+  if (expect_word(Word::Do)) parse_suite(node.then_body);
+  if (!at_word(Word::Else)) unexpected("`else do` (an if-statement has both branches)");
+  expect_word(Word::Else);
   --open_ifs_;
-  if (expect_word("do")) parse_suite(node.else_body);
+  if (expect_word(Word::Do)) parse_suite(node.else_body);
   return ast_.add(Stmt{std::move(node), since(begin)});
 }
 
@@ -120,15 +120,15 @@ StmtId Parser::parse_bind(bool is_inline) {
   In in(*this, "the bind of", peek().name);
   std::vector<Target> targets = parse_targets("the target of a bind");
   expect_arrow();
-  bool is_for = at_keyword_prefix("for");
-  bool is_scope = at_keyword_prefix("scope");
+  bool is_for = at_keyword_prefix(Word::For);
+  bool is_scope = at_keyword_prefix(Word::Scope);
   if (is_inline && (is_for || is_scope)) {
     unexpected("an expression (an inline suite holds no `for` and no `scope`)");
   } else if (is_for) {
-    stream_.take_word("for");
+    stream_.take_word(Word::For);
     return parse_for(begin, std::move(targets), true);
   } else if (is_scope) {
-    stream_.take_word("scope");
+    stream_.take_word(Word::Scope);
     return parse_scope(begin, std::move(targets));
   }
   ExprId value = parse_expr();
@@ -173,7 +173,7 @@ StmtId Parser::parse_for(int32_t begin, std::vector<Target> targets, bool has_ta
   expect(Tok::LArrow);
   bool closed_end = false;
   parse_range(loop, closed_end);
-  if (at_word("step") && stream_.peek_second() == Tok::Equal) {
+  if (at_word(Word::Step) && stream_.peek_second() == Tok::Equal) {
     take();
     take();
     loop.step = parse_arg(Place::ArgBranch);
@@ -186,7 +186,7 @@ StmtId Parser::parse_for(int32_t begin, std::vector<Target> targets, bool has_ta
                     (step.kind() == ExprKind::Float && step.as<Float>().value < 0);
     if (negative) sink_.report(Diag::AstRangeStep, step.span, {source_text(step.span)});
   }
-  if (at_word("carry") && stream_.peek_second() == Tok::LParen) {
+  if (at_word(Word::Carry) && stream_.peek_second() == Tok::LParen) {
     In carry_in(*this, "the carry list");
     take();
     take();
@@ -247,7 +247,7 @@ ExprId Parser::plus_one(ExprId bound) {
 }
 
 void Parser::parse_loop_body(Loop& loop) {
-  if (at_word("do")) {
+  if (at_word(Word::Do)) {
     take();
     parse_suite(loop.body);
     return;
@@ -292,7 +292,7 @@ StmtId Parser::parse_scope(int32_t begin, std::vector<Target> targets) {
     parse_arg(Place::Arg);
     if (!panic_) sink_.report(Diag::AstScopeKwarg, since(keyword.span.begin), {names_.text(keyword.name)});
   }
-  if (expect_word("do")) parse_suite(node.body);
+  if (expect_word(Word::Do)) parse_suite(node.body);
   return ast_.add(Stmt{std::move(node), since(begin)});
 }
 

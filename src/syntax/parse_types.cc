@@ -54,7 +54,7 @@ TypeExprId Parser::parse_named_type() {
     }
     return ast_.add(TypeExpr{TypeNamed{path.pieces[0].text, {}, false}, since(begin)});
   }
-  bool is_list = at_word("List");
+  bool is_list = at_word(Word::List);
   NameId name = take_qname("a type");
   if (!at(Tok::LBracket)) return ast_.add(TypeExpr{TypeNamed{name, {}, false}, since(begin)});
   In in(*this, "the arguments of type", name);

@@ -59,12 +59,12 @@ class Parser {
   // parse_base.cc: tokens and errors
   const Token& peek() { return stream_.peek(); }
   bool at(Tok kind) { return !panic_ && peek().kind == kind; }
-  bool at_word(std::string_view word);
-  bool at_keyword_prefix(std::string_view word);
+  bool at_word(Word word);
+  bool at_keyword_prefix(Word word);
   Token take() { return stream_.take(); }
   bool accept(Tok kind);
   bool expect(Tok kind, std::string_view expected = {});
-  bool expect_word(std::string_view word);
+  bool expect_word(Word word);
   Target expect_ident(std::string_view role);
   void unexpected(std::string_view expected);
   std::string shown(const Token& token) const;
@@ -175,6 +175,7 @@ class Parser {
   Interner& names_;
   Ast& ast_;
   DiagSink& sink_;
+  WordTable words_;
   Lexer lexer_;
   TokenStream stream_;
   Construct construct_{"the file", {}};

@@ -1,13 +1,18 @@
 // Structural checks of language.md 5.1.
 #include "syntax/structure.h"
 
+#include <algorithm>
 #include <string>
 #include <unordered_map>
 
+#include "support/text.h"
 #include "syntax/walk.h"
 
 namespace axon::syntax {
 namespace {
+
+// The word with which a do-expression starts.
+Span do_word(Span expr) { return {expr.file, expr.begin, std::min(expr.begin + 2, expr.end)}; }
 
 // What a list of statements belongs to.
 enum class Home : uint8_t { Body, Do, Scope, Loop };
@@ -113,7 +118,8 @@ bool Checker::check_statement(StmtId id, Context context, bool is_last) {
     case StmtKind::ScopeBind: {
       const ScopeBind& node = statement.as<ScopeBind>();
       check_names(node.targets, "the targets of a scope");
-      check_closed_body(node.body, {Home::Scope, false, node.targets.size()}, statement.span, "the scope");
+      check_closed_body(node.body, {Home::Scope, false, node.targets.size()},
+                        merge_spans(node.targets.front().span, node.path.span), "the scope");
       return false;
     }
   }
@@ -124,7 +130,8 @@ void Checker::check_return(const Return& node, Span where, Context context) {
   if (context.home == Home::Loop) {
     sink_.report(Diag::AstReturnInLoop, where);
   } else if (context.home == Home::Scope && node.values.size() != context.targets) {
-    sink_.report(Diag::AstScopeArity, where, {context.targets, node.values.size()});
+    sink_.report(Diag::AstScopeArity, where, 
+                 {counted(context.targets, "name"), counted(node.values.size(), "value")});
   }
   check_exprs(node.values);
 }
@@ -144,7 +151,7 @@ void Checker::check_loop(const Loop& loop, Span where) {
   check_names(loop.carry, "the carry list");
   if (loop.has_targets && loop.has_carry && loop.targets.size() != loop.carry.size()) {
     sink_.report(Diag::AstLoopArity, merge_spans(loop.carry.front().span, loop.carry.back().span),
-                 {loop.targets.size(), loop.carry.size()})
+                 {counted(loop.targets.size(), "target"), counted(loop.carry.size(), "carried name")})
         .note(Note::NoteHere, merge_spans(loop.targets.front().span, loop.targets.back().span), {"the targets"});
   }
   check_exprs({loop.from, loop.to, loop.step});
@@ -160,7 +167,7 @@ void Checker::check_exprs(std::vector<ExprId> left) {
     if (!id.valid()) continue;
     const Expr& expr = ast_[id];
     if (const Do* block = expr.get<Do>()) {
-      check_closed_body(block->body, {Home::Do, false, 0}, expr.span, "the do-expression");
+      check_closed_body(block->body, {Home::Do, false, 0}, do_word(expr.span), "the do-expression");
     } else {
       for_each_child(expr, [&](ExprId child) { left.push_back(child); });
     }

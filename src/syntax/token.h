@@ -15,6 +15,22 @@ enum class Tok : uint8_t {
 #include "syntax/tokens.def"
 };
 
+enum class Word : uint8_t {
+#define AXON_WORD(ident, spelling) ident,
+#include "syntax/tokens.def"
+};
+std::string_view spelling(Word word);
+
+// The ids of all words, so that tokens are compared by id.
+class WordTable {
+ public:
+  explicit WordTable(Interner& names);
+  NameId operator[](Word word) const { return ids_[static_cast<size_t>(word)]; }
+
+ private:
+  std::vector<NameId> ids_;
+};
+
 // The spelling of punctuation in backticks, a word for the rest.
 std::string_view describe(Tok kind);
 

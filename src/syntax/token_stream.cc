@@ -1,6 +1,8 @@
 // Tokens with layout (language.md 3).
 #include "syntax/token_stream.h"
 
+#include <algorithm>
+
 namespace axon::syntax {
 namespace {
 
@@ -11,8 +13,8 @@ bool closes(Tok kind) {
 
 }  // namespace
 
-TokenStream::TokenStream(Lexer& lexer, Interner& names, DiagSink& sink)
-    : lexer_(lexer), names_(names), sink_(sink) {}
+TokenStream::TokenStream(Lexer& lexer, const WordTable& words, DiagSink& sink)
+    : lexer_(lexer), words_(words), sink_(sink) {}
 
 void TokenStream::load() {
   if (loaded_) return;
@@ -21,11 +23,12 @@ void TokenStream::load() {
   placed_ = !raw_.line_start && raw_.kind != Tok::Eof;
 }
 
-bool TokenStream::is_word(const Token& token, std::string_view word) const {
-  return token.kind == Tok::Name && token.bare && names_.text(token.name) == word;
+bool TokenStream::is_word(const Token& token, Word word) const {
+  return token.kind == Tok::Name && token.bare && token.name == words_[word];
 }
 
 void TokenStream::emit(Tok kind) {
+  if (kind == Tok::Sep) blocks_.back().suspect_end = -1;
   virtual_ = Token{};
   virtual_.kind = kind;
   virtual_.begin = virtual_.end = last_end_;
@@ -52,7 +55,7 @@ const Token& TokenStream::peek() {
 // Decides what comes before the first token of a line, one virtual token at a time.
 void TokenStream::place() {
   if (raw_.kind == Tok::Eof) {
-    if (blocks_.size() == 1) {
+    if (blocks_.size() == 1 || depth_ > blocks_.back().depth) {
       placed_ = true;
     } else {
       blocks_.pop_back();
@@ -70,7 +73,8 @@ void TokenStream::place() {
   }
   Block& top = blocks_.back();
   bool after_pipe = previous_ == Tok::PipeOp || previous_ == Tok::BindOp;
-  bool is_else = is_word(raw_, "else");
+  bool is_else = is_word(raw_, Word::Else);
+  if (depth_ > top.depth && raw_.column <= top.column && !is_else) note_suspect();
   if (depth_ > top.depth || raw_.column > top.column || (after_pipe && raw_.column >= top.column) ||
       (is_else && (raw_.column >= top.column || blocks_.size() == 1))) {
     placed_ = true;
@@ -89,8 +93,56 @@ void TokenStream::place() {
 }
 
 void TokenStream::count_bracket(Tok kind) {
-  if (opens(kind)) ++depth_;
-  if (closes(kind) && depth_ > 0) --depth_;
+  if (opens(kind)) {
+    ++depth_;
+    brackets_.push_back(raw_.begin);
+  } else if (closes(kind) && depth_ > 0) {
+    --depth_;
+    brackets_.pop_back();
+  }
+}
+
+// Whether the line of the next token reads like a statement or an item of its own.
+bool TokenStream::looks_like_statement() {
+  if (raw_.kind != Tok::Name) return false;
+  for (Word word : {Word::Return, Word::Yield, Word::For, Word::If, Word::Import, Word::Export, Word::Type}) {
+    if (is_word(raw_, word)) return true;
+  }
+  lexer_.seek(raw_.end);
+  int depth = 0;
+  bool found = false;
+  while (!found && depth >= 0) {
+    Token token = lexer_.next();
+    if (token.line_start || token.kind == Tok::Eof) break;
+    if (opens(token.kind)) ++depth;
+    if (closes(token.kind)) --depth;
+    bool mark = token.kind == Tok::LArrow || token.kind == Tok::ColonColon ||
+                (token.kind == Tok::Equal && token.blank_before);
+    found = mark && depth == 0;
+  }
+  lexer_.seek(raw_.end);
+  return found;
+}
+
+void TokenStream::note_suspect() {
+  Block& top = blocks_.back();
+  if (top.suspect_end >= 0 || !looks_like_statement()) return;
+  top.suspect_end = last_end_;
+  top.suspect_bracket = brackets_.back();
+  top.suspect_reports = sink_.all().size();
+}
+
+std::optional<TokenStream::LeftOpen> TokenStream::left_open() {
+  peek();
+  const Block& top = blocks_.back();
+  if (has_virtual_ || depth_ <= top.depth) return {};
+  if (top.suspect_end < 0) {
+    if (raw_.kind != Tok::Eof) return {};
+    return LeftOpen{last_end_, brackets_.back()};
+  }
+  sink_.truncate(top.suspect_reports);
+  go_back_ = true;
+  return LeftOpen{top.suspect_end, top.suspect_bracket};
 }
 
 Token TokenStream::take() {
@@ -139,10 +191,10 @@ TokenStream::Suite TokenStream::open_suite() {
   return Suite::Empty;
 }
 
-void TokenStream::take_word(std::string_view word) {
+void TokenStream::take_word(Word word) {
   peek();
   last_begin_ = raw_.begin;
-  last_end_ = raw_.begin + static_cast<int32_t>(word.size());
+  last_end_ = raw_.begin + static_cast<int32_t>(spelling(word).size());
   lexer_.seek(last_end_);
   previous_ = Tok::Name;
   at_start_ = false;
@@ -163,16 +215,25 @@ void TokenStream::relex(Lexer::Mode mode) {
 // Whether the next line can start a statement or item, judged while skipping.
 bool TokenStream::starts_line_here() const {
   if (!raw_.line_start || placed_) return false;
-  if (is_word(raw_, "else")) return false;
+  if (is_word(raw_, Word::Else)) return false;
   if (raw_.column < blocks_.back().column) return true;
-  return raw_.column == blocks_.back().column && (raw_.kind == Tok::Name || raw_.kind == Tok::PragmaOpen);
+  bool may_start = raw_.kind == Tok::Name || raw_.kind == Tok::PragmaOpen || raw_.kind == Tok::Bad;
+  return raw_.column == blocks_.back().column && may_start;
 }
 
 TokenStream::Stop TokenStream::recover() {
+  if (go_back_) {
+    lexer_.seek(blocks_.back().suspect_end);
+    loaded_ = false;
+    go_back_ = false;
+    load();
+    placed_ = false;
+    depth_ = blocks_.back().depth;
+  }
   while (!has_virtual_) {
     load();
     if (raw_.kind == Tok::Eof || closes_block() || starts_line_here()) break;
-    bool is_do = is_word(raw_, "do");
+    bool is_do = is_word(raw_, Word::Do);
     count_bracket(raw_.kind);
     last_begin_ = raw_.begin;
     last_end_ = raw_.end;
@@ -185,7 +246,9 @@ TokenStream::Stop TokenStream::recover() {
       return Stop::NestedBlock;
     }
   }
-  depth_ = blocks_.back().depth;
+  depth_ = std::max(0, std::min(depth_, blocks_.back().depth));
+  brackets_.resize(static_cast<size_t>(depth_));
+  if (loaded_ && raw_.kind == Tok::Eof) placed_ = false;
   previous_ = Tok::Sep;
   return Stop::Line;
 }

@@ -2,6 +2,8 @@
 // `do` is a keyword only where the parser says so, blocks are opened by the parser, not by spelling.
 #pragma once
 
+#include <optional>
+
 #include "syntax/lexer.h"
 
 namespace axon::syntax {
@@ -11,7 +13,7 @@ class TokenStream {
   enum class Suite : uint8_t { Block, Inline, Empty };
   enum class Stop : uint8_t { Line, NestedBlock };
 
-  TokenStream(Lexer& lexer, Interner& names, DiagSink& sink);
+  TokenStream(Lexer& lexer, const WordTable& words, DiagSink& sink);
 
   const Token& peek();
   // The kind of the token behind the next one, when no line end parts them.
@@ -21,12 +23,19 @@ class TokenStream {
   // After `do` was taken: opens a block when the next line is deeper.
   Suite open_suite();
   // The next token is a Name that starts with the keyword `word`: takes only the word.
-  void take_word(std::string_view word);
+  void take_word(Word word);
   // Reads the next token again in another mode.
   void relex(Lexer::Mode mode);
   // Skips to the next line that can start a statement of the innermost block, or to the end of that
   // block. Stops early, with NestedBlock, after a `do` whose block has just been opened.
   Stop recover();
+  // When the brackets around the next token were probably left open: where the last line inside of
+  // them ended, and the bracket. Reports since then are forgotten, and recover() goes back there.
+  struct LeftOpen {
+    int32_t line_end = 0;
+    int32_t bracket = 0;
+  };
+  std::optional<LeftOpen> left_open();
   // End of the token taken last, where something missing should have been.
   int32_t last_end() const { return last_end_; }
   int32_t last_begin() const { return last_begin_; }
@@ -35,17 +44,24 @@ class TokenStream {
   struct Block {
     int column = 0;
     int depth = 0;
+    // The first line of the current statement that only an open bracket joins to it, although it
+    // stands and looks like the next statement; -1 when there is none.
+    int32_t suspect_end = -1;
+    int32_t suspect_bracket = 0;
+    size_t suspect_reports = 0;
   };
   void load();
   void place();
   bool closes_block() const;
   void emit(Tok kind);
   void count_bracket(Tok kind);
-  bool is_word(const Token& token, std::string_view word) const;
+  bool is_word(const Token& token, Word word) const;
   bool starts_line_here() const;
+  bool looks_like_statement();
+  void note_suspect();
 
   Lexer& lexer_;
-  Interner& names_;
+  const WordTable& words_;
   DiagSink& sink_;
   Token raw_;             // the next real token
   bool loaded_ = false;
@@ -54,6 +70,8 @@ class TokenStream {
   bool has_virtual_ = false;
   std::vector<Block> blocks_{{}};
   int depth_ = 0;
+  std::vector<int32_t> brackets_;  // the open ones
+  bool go_back_ = false;
   bool at_start_ = true;
   Tok previous_ = Tok::Eof;
   int32_t last_begin_ = 0;
