@@ -249,6 +249,7 @@ RuleResult rule_Where(RuleCall& c) {
   }
   TypeId type = cond;
   for (size_t i = 1; i < 3; ++i) {
+    c.args[i].type = c.types.strip_optional(c.args[i].type);
     if (c.is_open(i)) return c.result(c.types.tensor());
     if (!c.is_tensor(i)) {
       if (number(c.kind(i)) || c.kind(i) == TypeKind::Bool) continue;

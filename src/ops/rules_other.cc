@@ -303,7 +303,6 @@ RuleResult rule_ListAppend(RuleCall& c) {
 
 RuleResult rule_ListIndex(RuleCall& c) {
   if (c.is_null(0)) return c.result(c.types.null(), Known::null());
-  bool optional = c.kind(0) == TypeKind::Optional;
   TypeId list = c.types.strip_optional(c.args[0].type);
   const TypeData data = c.types.get(list);
   if (data.kind != TypeKind::List && data.kind != TypeKind::Tuple) return c.result(c.types.any());
@@ -329,15 +328,11 @@ RuleResult rule_ListIndex(RuleCall& c) {
     int64_t place = *index < 0 ? *index + count : *index;
     if (place >= 0 && place < count) known = items.items[static_cast<size_t>(place)];
   }
-  return c.result(optional ? c.types.optional(item) : item, std::move(known));
+  return c.result(item, std::move(known));
 }
 
 RuleResult rule_Require(RuleCall& c) {
-  if (c.is_null(0)) {
-    c.error = RuleError{RuleError::Kind::Null, 0, {}, {}};
-    c.error->mismatch.right = c.types.any();
-    return c.result(c.types.error());
-  }
+  if (c.is_null(0)) return c.result(c.types.error());  // never returns, so it fits everywhere
   return c.result(c.types.strip_optional(c.args[0].type), c.args[0].known);
 }
 

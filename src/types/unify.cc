@@ -27,6 +27,14 @@ DimId Unifier::resolve(DimId dim) {
   });
 }
 
+DimId Unifier::expand(DimId dim) {
+  if (definitions_.empty()) return dim;
+  return dims_.substitute(dim, [&](SymbolId symbol) -> DimId {
+    auto meaning = definitions_.find(symbol);
+    return meaning == definitions_.end() ? DimId{} : expand(meaning->second);
+  });
+}
+
 std::optional<int64_t> Unifier::value(DimId dim) {
   return dims_.evaluate(dim, [&](SymbolId symbol) { return dims_.symbol(symbol).value; });
 }
@@ -145,6 +153,7 @@ std::optional<Mismatch> Unifier::unify_dim(DimId left, DimId right) {
     bool constants = !dims_.symbols(left).empty() || !dims_.symbols(right).empty();
     return clash(constants ? Mismatch::Kind::DimConst : Mismatch::Kind::Dim);
   }
+  if (expand(left) == expand(right)) return {};
   if (!left_binds && !right_binds && solve_one(left, right)) return {};
   record(DimConstraint::Kind::Equal, left, right);
   return {};
@@ -169,7 +178,7 @@ std::vector<DimConstraint> Unifier::open_constraints(std::vector<DimConstraint>&
   std::vector<DimConstraint> open;
   for (const DimConstraint& c : constraints_) {
     DimConstraint now{c.kind, resolve(c.left), resolve(c.right), c.origin};
-    if (now.left == now.right) continue;
+    if (now.left == now.right || expand(now.left) == expand(now.right)) continue;
     auto left = value(now.left);
     auto right = value(now.right);
     bool broadcast = c.kind == DimConstraint::Kind::Broadcast;

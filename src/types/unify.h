@@ -47,6 +47,9 @@ class Unifier {
   // The place that constraints recorded from now on come from.
   void set_origin(int32_t origin) { origin_ = origin; }
 
+  // What a constant with an unknown value is made of; equality sees through it.
+  void define(SymbolId rigid, DimId meaning) { definitions_[rigid] = meaning; }
+
   DimId resolve(DimId dim);
   TypeId resolve(TypeId type);
   std::vector<Axis> resolve(const std::vector<Axis>& axes);
@@ -68,6 +71,7 @@ class Unifier {
 
   DimId unknown();
   void record(DimConstraint::Kind kind, DimId left, DimId right);
+  std::vector<Axis> binding_of_run(SymbolId symbol);
   const std::vector<DimConstraint>& constraints() const { return constraints_; }
   // Constraints that are false by now, and constraints that remain open, in resolved form.
   std::vector<DimConstraint> open_constraints(std::vector<DimConstraint>& violated);
@@ -91,9 +95,11 @@ class Unifier {
   bool occurs(SymbolId variable, TypeId type);
   DimId join_dim(DimId a, DimId b);
   DimId choose(DimId left, DimId right);
+  DimId expand(DimId dim);
 
   TypeTable& types_;
   DimTable& dims_;
+  std::map<SymbolId, DimId> definitions_;
   std::map<SymbolId, DimId> dim_bindings_;
   std::map<SymbolId, std::vector<Axis>> run_bindings_;
   std::map<SymbolId, TypeId> type_bindings_;

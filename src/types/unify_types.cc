@@ -76,6 +76,11 @@ TypeId Unifier::binding_of_variable(SymbolId symbol) {
   return bound == type_bindings_.end() ? TypeId{} : resolve(bound->second);
 }
 
+std::vector<Axis> Unifier::binding_of_run(SymbolId symbol) {
+  auto bound = run_bindings_.find(symbol);
+  return bound == run_bindings_.end() ? std::vector<Axis>{} : resolve(std::vector<Axis>(bound->second));
+}
+
 bool Unifier::occurs(SymbolId variable, TypeId type) {
   const TypeData& data = types_.get(type);
   if (data.kind == TypeKind::Variable) return data.variable == variable;

@@ -1,0 +1,187 @@
+// The typecheck stage: each definition once generically, calls for their arguments (language.md 6, 10.8).
+#include <algorithm>
+#include <set>
+
+#include "sema/typecheck_checker.h"
+#include "support/check.h"
+
+namespace axon::sema {
+namespace types {
+
+using namespace syntax;
+
+Checker::Checker(const FlatProgram& flat, Session& session)
+    : flat_(flat), program_(flat.program), s_(session), t_(session.types), d_(session.dims) {
+  size_t count = program_.definitions.size();
+  states_.assign(count, State::New);
+  failed_.assign(count, false);
+  running_.assign(count, 0);
+  generic_results_.assign(count, Value{});
+  out_.definitions.resize(count);
+}
+
+TypedProgram Checker::run() {
+  out_.flat = flat_;
+  out_.type_of.assign(s_.ast.exprs.size(), TypeId{});
+  auto main = program_.by_name.find(program_.main);
+  if (main != program_.by_name.end()) {
+    const Definition& def = program_.definitions[main->second];
+    bool full = def.has_signature || (def.params.empty() && !def.is_global);
+    if (!full) s_.sink.report(Diag::TypeMainSig, def.name_span, {s_.names.text(def.name)});
+  }
+  for (size_t i = 0; i < program_.definitions.size(); ++i) {
+    bool helper = program_.definitions[i].helper.kind != HelperKind::None;
+    if (!helper && states_[i] == State::New) check_generic(i);
+  }
+  // A helper of a call that nothing makes is checked by its own signature.
+  for (size_t i = 0; i < program_.definitions.size(); ++i) {
+    if (!out_.definitions[i].return_type.valid() && states_[i] == State::New) check_generic(i);
+  }
+  return std::move(out_);
+}
+
+void Checker::check_generic(size_t index) {
+  const Definition& def = program_.definitions[index];
+  states_[index] = State::Running;
+  Frame f(index, def, t_);
+  f.generic = true;
+  f.reports = true;
+  f.record = true;
+  declare(f, nullptr);
+  ++running_[index];
+  check_body(f);
+  --running_[index];
+  finish_generic(f);
+  states_[index] = State::Done;
+}
+
+void Checker::check_body(Frame& f) {
+  if (f.def.statement_body) {
+    run_block(f, f.def.body);
+  } else if (f.def.body_expr.valid()) {
+    f.returned = eval(f, f.def.body_expr);
+  }
+  if (!f.returned) f.returned = Value{t_.any(), {}};
+  apply_return(f);
+}
+
+// The body's value against the signature.
+void Checker::apply_return(Frame& f) {
+  if (!f.def.return_type.valid()) return;
+  Value body = resolve(f, *f.returned);
+  TypeId declared = type_of(f, f.def.return_type);
+  Span where = f.def.name_span;
+  if (f.def.statement_body && !f.def.body.empty()) {
+    where = s_.ast[f.def.body.back()].span;
+  } else if (f.def.body_expr.valid()) {
+    where = s_.ast[f.def.body_expr].span;
+  }
+  f.u.set_origin(origin(f, where));
+  TypeId type;
+  UnifyNotes notes;
+  if (auto bad = f.u.unify(body.type, declared, type, notes)) {
+    std::string name(s_.names.text(f.def.name));
+    std::vector<DiagArg> args{name, show(f, body.type), show(f, declared)};
+    report_mismatch(f, *bad, "the result of `" + name + "`", where, std::pair(Diag::TypeReturn, args),
+                    s_.ast[f.def.return_type].span);
+    type = declared;
+  }
+  if (notes.dropped_optional) {
+    warn(f, Diag::WOptional, where, {"the result of `" + std::string(s_.names.text(f.def.name)) + "`", show(f, declared)});
+  }
+  if (t_.kind(type) == TypeKind::Error) type = declared;
+  Known known = body.known;
+  if (t_.kind(t_.strip_optional(f.u.resolve(type))) == TypeKind::Float && known.is_dim()) known = {};
+  f.returned = sized(f, {f.u.resolve(type), known});
+}
+
+// ---- after a generic check -----------------------------------------------------------------
+
+// Values of constants, as far as they can be told.
+void Checker::note_global(size_t index, const Value& result) {
+  const Definition& def = program_.definitions[index];
+  TypeKind k = t_.kind(result.type);
+  Value value{result.type, {}};
+  if (k == TypeKind::Int || k == TypeKind::Dim) {
+    DimId dim = rigid(def.name);
+    value.known = Known::of(dim);
+    SymbolId symbol = *d_.as_symbol(dim);
+    bool closed = result.known.is_dim();
+    for (SymbolId s : closed ? d_.symbols(result.known.dim) : std::vector<SymbolId>{}) {
+      closed = closed && d_.symbol(s).kind == SymbolKind::Rigid && s != symbol;
+    }
+    if (closed) {
+      rigid_meanings_[symbol] = result.known.dim;
+      auto number = d_.evaluate(result.known.dim, [&](SymbolId s) { return d_.symbol(s).value; });
+      if (number) d_.set_value(symbol, *number);
+    }
+  } else if (k != TypeKind::Optional && k != TypeKind::Any && k != TypeKind::Tensor) {
+    value.known = {};
+  }
+  generic_results_[index] = value;
+}
+
+void Checker::warn_merged(Frame& f) {
+  std::set<SymbolId> told;
+  for (const auto& [name, dim] : f.dim_values) {
+    auto symbol = d_.as_symbol(dim);
+    DimId now = f.u.resolve(dim);
+    if (!symbol || now == dim || d_.symbol(*symbol).kind != SymbolKind::Variable) continue;
+    if (!told.insert(*symbol).second) continue;
+    s_.sink.report(Diag::WDimMerged, f.def.name_span,
+                   {s_.names.text(name), show(f, now), s_.names.text(f.def.name)});
+  }
+}
+
+std::vector<std::string> Checker::constraint_texts(Frame& f) {
+  std::vector<std::string> out;
+  for (const auto& [name, dim] : f.dim_values) {
+    DimId now = f.u.resolve(dim);
+    bool variable = d_.as_symbol(dim) && d_.symbol(*d_.as_symbol(dim)).kind == SymbolKind::Variable;
+    if (now != dim && variable) out.push_back(std::string(s_.names.text(name)) + " == " + show(f, now));
+  }
+  auto ours = [&](DimId dim) {
+    for (SymbolId s : d_.symbols(dim)) {
+      if (d_.symbol(s).generated) return false;
+    }
+    return true;
+  };
+  std::vector<DimConstraint> violated;
+  for (const DimConstraint& c : f.u.open_constraints(violated)) {
+    if (!ours(c.left) || !ours(c.right)) continue;
+    std::string left = show(f, c.left);
+    std::string right = show(f, c.right);
+    bool equal = c.kind == DimConstraint::Kind::Equal;
+    out.push_back(equal ? left + " == " + right : right + " == " + left + " or " + right + " == 1");
+  }
+  for (const DimConstraint& c : violated) {
+    Mismatch m;
+    bool constants = !d_.symbols(c.left).empty() || !d_.symbols(c.right).empty();
+    m.kind = constants && f.u.value(c.left) && f.u.value(c.right) ? Mismatch::Kind::DimConst : Mismatch::Kind::Dim;
+    m.left_dim = c.left;
+    m.right_dim = c.right;
+    report_mismatch(f, m, "this", c.origin >= 0 ? f.origins[static_cast<size_t>(c.origin)] : f.def.name_span);
+  }
+  return out;
+}
+
+void Checker::finish_generic(Frame& f) {
+  Value result = resolve(f, *f.returned);
+  if (f.def.params.empty()) note_global(f.definition, result);
+  auto texts = constraint_texts(f);
+  if (f.def.name == program_.main) warn_merged(f);
+  Header header{f.definition, {}, result.type};
+  for (const Value& param : f.params) header.params.push_back(resolve(f, param));
+  f.headers.push_back(std::move(header));
+  present(f);
+  out_.definitions[f.definition].constraints = std::move(texts);
+}
+
+}  // namespace types
+
+TypedProgram typecheck(const FlatProgram& flat, const Answers& answers, Session& session) {
+  (void)answers;  // materialize has put what the checkpoint says into the program
+  return types::Checker(flat, session).run();
+}
+
+}  // namespace axon::sema

@@ -1,0 +1,406 @@
+// Calls: of primitives by their rules, of definitions by a check for these arguments.
+#include <algorithm>
+
+#include "ops/signature.h"
+#include "sema/typecheck_checker.h"
+#include "support/check.h"
+
+namespace axon::sema::types {
+
+using namespace syntax;
+
+// ---- symbols and keys ----------------------------------------------------------------------
+
+void Checker::collect_symbols(TypeId type, std::vector<SymbolId>& out) {
+  const TypeData data = t_.get(type);
+  auto add = [&](SymbolId symbol) {
+    if (std::find(out.begin(), out.end(), symbol) == out.end()) out.push_back(symbol);
+  };
+  if (data.kind == TypeKind::Variable) add(data.variable);
+  for (const Axis& axis : data.axes) {
+    if (axis.is_run()) {
+      add(axis.run);
+      continue;
+    }
+    for (SymbolId symbol : d_.symbols(axis.dim)) {
+      if (d_.symbol(symbol).kind != SymbolKind::Rigid) add(symbol);
+    }
+  }
+  for (TypeId item : data.items) collect_symbols(item, out);
+}
+
+void Checker::collect_symbols(const Known& known, std::vector<SymbolId>& out) {
+  if (known.is_dim()) collect_symbols(t_.tensor_of({known.dim}), out);
+  for (const Known& item : known.items) collect_symbols(item, out);
+}
+
+std::vector<SymbolId> Checker::symbols_of(const std::vector<Value>& args) {
+  std::vector<SymbolId> out;
+  for (const Value& arg : args) {
+    collect_symbols(arg.type, out);
+    collect_symbols(arg.known, out);
+  }
+  return out;
+}
+
+namespace {
+
+// Text that is equal for arguments that differ in the names of symbols only.
+struct KeyWriter {
+  TypeTable& t;
+  DimTable& d;
+  const std::vector<SymbolId>& symbols;
+  std::string text;
+
+  void symbol(SymbolId id) {
+    auto found = std::find(symbols.begin(), symbols.end(), id);
+    if (found == symbols.end()) {
+      text += "r" + std::to_string(id.index);
+    } else {
+      text += "s" + std::to_string(found - symbols.begin());
+      text += static_cast<char>('a' + static_cast<int>(d.symbol(id).kind));
+    }
+  }
+  void tree(const DimTable::Tree& node) {
+    text += static_cast<char>('A' + static_cast<int>(node.kind));
+    if (node.kind == DimTable::Tree::Kind::Integer) text += std::to_string(node.value);
+    if (node.kind == DimTable::Tree::Kind::Symbol) symbol(node.symbol);
+    for (const auto& operand : node.operands) {
+      text += ',';
+      tree(operand);
+    }
+    text += ';';
+  }
+  void type(TypeId id) {
+    const TypeData data = t.get(id);
+    text += static_cast<char>('a' + static_cast<int>(data.kind));
+    if (data.kind == TypeKind::Variable) symbol(data.variable);
+    text += data.known_rank ? "[" : "(";
+    for (const Axis& axis : data.axes) {
+      if (axis.is_run()) {
+        text += '.';
+        symbol(axis.run);
+      } else {
+        tree(d.tree(axis.dim));
+      }
+    }
+    for (TypeId item : data.items) type(item);
+    text += ')';
+  }
+  void known(const Known& k) {
+    text += static_cast<char>('0' + static_cast<int>(k.kind));
+    if (k.is_bool()) text += k.boolean ? 't' : 'f';
+    if (k.is_dim()) tree(d.tree(k.dim));
+    if (k.kind == Known::Kind::String) text += std::to_string(k.text.index) + ";";
+    for (const Known& item : k.items) known(item);
+    if (k.is_list()) text += ']';
+  }
+};
+
+}  // namespace
+
+std::string Checker::key_of(size_t callee, const std::vector<Value>& args,
+                            const std::vector<SymbolId>& symbols) {
+  KeyWriter writer{t_, d_, symbols, std::to_string(callee) + ":"};
+  for (const Value& arg : args) {
+    writer.type(arg.type);
+    writer.known(arg.known);
+  }
+  return std::move(writer.text);
+}
+
+Known Checker::resolve(Frame& f, const Known& known) {
+  Known out = known;
+  if (out.is_dim()) out.dim = f.u.resolve(out.dim);
+  for (Known& item : out.items) item = resolve(f, item);
+  return out;
+}
+
+Value Checker::resolve(Frame& f, const Value& value) {
+  return {f.u.resolve(value.type), resolve(f, value.known)};
+}
+
+// ---- calls ---------------------------------------------------------------------------------
+
+Value Checker::eval_call(Frame& f, const Call& call, Span span) {
+  std::vector<Value> given;
+  for (const Arg& arg : call.args) given.push_back(eval(f, arg.value));
+  std::string_view name = s_.names.text(call.callee);
+  if (name.size() > 1 && name[0] == '_') {
+    auto op = find_primitive(name);
+    if (!op) {
+      report(f, Diag::ElabPrim, call.callee_span.valid() ? call.callee_span : span, {name});
+      return {t_.error(), {}};
+    }
+    return call_primitive(f, *op, call, given, span);
+  }
+  auto found = program_.by_name.find(call.callee);
+  if (found == program_.by_name.end()) {
+    report(f, Diag::ResUnknown, call.callee_span.valid() ? call.callee_span : span, {name});
+    return {t_.error(), {}};
+  }
+  const Definition& def = program_.definitions[found->second];
+  if (given.size() > def.params.size()) {
+    report(f, Diag::ElabArity, span, {name, def.params.size(), given.size()});
+    return {t_.error(), {}};
+  }
+  std::vector<Value> args;
+  for (const Value& value : given) args.push_back(resolve(f, value));
+  while (args.size() < def.params.size()) args.push_back({t_.null(), Known::null()});
+  if (def.helper.kind != HelperKind::None) return call_helper(f, found->second, args, call, span);
+  return call_definition(f, found->second, call, std::move(args), span);
+}
+
+Value Checker::call_primitive(Frame& f, Op op, const Call& call, const std::vector<Value>& args, Span span) {
+  const OpSignature& signature = op_signature(op);
+  std::vector<ops::RuleArg> rule_args;
+  for (const Value& arg : args) rule_args.push_back({arg.type, resolve(f, arg.known)});
+  if (rule_args.size() > signature.params.size()) {
+    report(f, Diag::ElabArity, span, {s_.names.text(call.callee), signature.params.size(), rule_args.size()});
+    return {t_.error(), {}};
+  }
+  while (rule_args.size() < signature.params.size()) rule_args.push_back({t_.null(), Known::null()});
+  f.u.set_origin(origin(f, span));
+  ops::RuleResult result = ops::type_rule(op, rule_args, f.u);
+  if (result.error) {
+    report_rule(f, *result.error, op, &call, span);
+    return {t_.error(), {}};
+  }
+  for (int index : result.optional_arguments) {
+    auto i = static_cast<size_t>(index);
+    if (i >= call.args.size()) continue;
+    warn(f, Diag::WOptional, s_.ast[call.args[i].value].span,
+         {"argument `" + std::string(signature.params[i].name) + "` of `" + std::string(s_.names.text(call.callee)) + "`",
+          show(f, t_.strip_optional(f.u.resolve(args[i].type)))});
+  }
+  for (size_t i = 0; i < call.args.size(); ++i) {
+    std::string_view text = signature.params[i].type;
+    if (text == "Dim") retype_literal(f, call.args[i].value, t_.dim());
+    if (text == "List[Dim]") retype_literal(f, call.args[i].value, t_.list(t_.dim()));
+  }
+  return {result.type, result.known};
+}
+
+// Problems with the arguments themselves, at the arguments.
+void Checker::check_arguments(Frame& f, const Summary& summary, const Call& call, size_t callee, Span span) {
+  const Definition& def = program_.definitions[callee];
+  auto what = [&](int index) {
+    return "argument `" + std::string(s_.names.text(def.params[static_cast<size_t>(index)].name)) + "` of `" +
+           std::string(s_.names.text(def.name)) + "`";
+  };
+  auto where = [&](int index) {
+    auto i = static_cast<size_t>(index);
+    return i < call.args.size() ? s_.ast[call.args[i].value].span : span;
+  };
+  for (int index : summary.dropped) {
+    warn(f, Diag::WOptional, where(index), {what(index), std::string("a value")});
+  }
+  if (!summary.failure || summary.failure->argument < 0) return;
+  int index = summary.failure->argument;
+  report_mismatch(f, *summary.failure->mismatch, what(index), where(index), {},
+                  s_.ast[def.params[static_cast<size_t>(index)].type].span);
+}
+
+namespace {
+
+// Dim or List[Dim] where a parameter is declared so: literals given there are sizes.
+TypeId integer_type(Session& s, TypeExprId id) {
+  const TypeExpr* e = &s.ast[id];
+  if (e->kind() == TypeExprKind::Optional) e = &s.ast[e->as<TypeOptional>().inner];
+  bool list = e->kind() == TypeExprKind::List;
+  if (list) e = &s.ast[e->as<TypeList>().item];
+  bool dim = e->kind() == TypeExprKind::Named && s.names.text(e->as<TypeNamed>().name) == "Dim";
+  if (!dim) return {};
+  return list ? s.types.list(s.types.dim()) : s.types.dim();
+}
+
+}  // namespace
+
+Value Checker::call_definition(Frame& f, size_t callee, const Call& call, std::vector<Value> args, Span span) {
+  const Definition& def = program_.definitions[callee];
+  if (states_[callee] == State::New) check_generic(callee);
+  for (const auto& [symbol, meaning] : rigid_meanings_) f.u.define(symbol, meaning);
+  std::vector<SymbolId> symbols = symbols_of(args);
+  std::string key = key_of(callee, args, symbols);
+  auto found = memo_.find(key);
+  if (found == memo_.end()) {
+    auto summary = std::make_unique<Summary>(check_call(f, callee, args, false));
+    summary->symbols = symbols;
+    found = memo_.emplace(key, std::move(summary)).first;
+  }
+  const Summary& summary = *found->second;
+  check_arguments(f, summary, call, callee, span);
+  for (size_t i = 0; i < call.args.size(); ++i) {
+    if (!def.params[i].type.valid()) continue;
+    if (TypeId needed = integer_type(s_, def.params[i].type); needed.valid()) {
+      retype_literal(f, call.args[i].value, needed);
+    }
+  }
+  if (summary.failure && summary.failure->argument < 0) report_call(f, *summary.failure, callee, span);
+  if (summary.failure && !summary.result.type.valid()) return {t_.error(), {}};
+  return apply_summary(f, summary, symbols, span);
+}
+
+// A helper is part of the definition that it came from: its expressions are recorded with those of
+// the caller, and its errors are the caller's.
+Value Checker::call_helper(Frame& f, size_t callee, const std::vector<Value>& args, const Call& call, Span span) {
+  std::vector<SymbolId> symbols = symbols_of(args);
+  if (f.record || f.muted == 0) {
+    Summary summary = check_call(f, callee, args, f.record);
+    summary.symbols = symbols;
+    check_arguments(f, summary, call, callee, span);
+    if (summary.failure && summary.failure->argument < 0 && !f.failure) f.failure = summary.failure;
+    return summary.result.type.valid() ? apply_summary(f, summary, symbols, span) : Value{t_.error(), {}};
+  }
+  std::string key = key_of(callee, args, symbols);
+  auto found = memo_.find(key);
+  if (found == memo_.end()) {
+    auto summary = std::make_unique<Summary>(check_call(f, callee, args, false));
+    summary->symbols = symbols;
+    found = memo_.emplace(key, std::move(summary)).first;
+  }
+  const Summary& summary = *found->second;
+  if (summary.failure && !f.failure && !f.reports) f.failure = summary.failure;
+  return summary.result.type.valid() ? apply_summary(f, summary, symbols, span) : Value{t_.error(), {}};
+}
+
+// ---- one check for given arguments ---------------------------------------------------------
+
+Summary Checker::check_call(Frame& caller, size_t callee, const std::vector<Value>& args, bool record) {
+  const Definition& def = program_.definitions[callee];
+  bool helper = def.helper.kind != HelperKind::None;
+  Frame g(callee, def, t_);
+  g.reports = helper && caller.reports;
+  g.muted = g.reports ? caller.muted : 0;
+  g.record = record;
+  for (const auto& [symbol, meaning] : rigid_meanings_) g.u.define(symbol, meaning);
+  std::vector<SymbolId> symbols = symbols_of(args);
+  for (SymbolId symbol : symbols) g.u.anchor(symbol);
+  declare(g, &args);
+  Summary out;
+  out.symbols = symbols;
+  out.dropped = g.dropped;
+  if (g.failure) {
+    out.failure = g.failure;
+    return out;
+  }
+  // A definition whose own check failed, or that is being checked, is taken by its signature.
+  if (failed_[callee] || running_[callee] > 0) {
+    TypeId type = def.return_type.valid() ? type_of(g, def.return_type) : t_.any();
+    out.result = sized(g, {g.u.resolve(type), {}});
+    export_facts(g, out);
+    return out;
+  }
+  ++running_[callee];
+  check_body(g);
+  --running_[callee];
+  if (record) {
+    Header header{callee, {}, g.returned ? g.u.resolve(g.returned->type) : t_.any()};
+    for (const Value& param : g.params) header.params.push_back(resolve(g, param));
+    for (Recorded r : g.recorded) caller.recorded.push_back({r.definition, r.expr, g.u.resolve(r.type)});
+    for (Header h : g.headers) {
+      for (Value& param : h.params) param = resolve(g, param);
+      h.result = g.u.resolve(h.result);
+      caller.headers.push_back(std::move(h));
+    }
+    caller.headers.push_back(std::move(header));
+  }
+  out.result = g.returned ? resolve(g, *g.returned) : Value{t_.any(), {}};
+  export_facts(g, out);
+  out.failure = g.failure;
+  return out;
+}
+
+// What the check found out about the arguments' symbols.
+void Checker::export_facts(Frame& g, Summary& out) {
+  auto ours = [&](DimId dim) {
+    for (SymbolId symbol : d_.symbols(dim)) {
+      bool rigid = d_.symbol(symbol).kind == SymbolKind::Rigid;
+      if (!rigid && std::find(out.symbols.begin(), out.symbols.end(), symbol) == out.symbols.end()) return false;
+    }
+    return true;
+  };
+  for (SymbolId symbol : out.symbols) {
+    if (!g.u.is_bound(symbol)) continue;
+    if (TypeId type = g.u.binding_of_variable(symbol); type.valid()) {
+      out.variables.emplace_back(symbol, type);
+      continue;
+    }
+    if (auto axes = g.u.binding_of_run(symbol); !axes.empty()) {
+      out.runs.emplace_back(symbol, axes);
+      continue;
+    }
+    DimId dim = g.u.resolve(d_.of(symbol));
+    if (ours(dim)) out.equations.push_back({DimConstraint::Kind::Equal, d_.of(symbol), dim, g.def.name_span});
+  }
+  std::vector<DimConstraint> violated;
+  for (const DimConstraint& c : g.u.open_constraints(violated)) {
+    if (!ours(c.left) || !ours(c.right)) continue;
+    Span where = c.origin >= 0 ? g.origins[static_cast<size_t>(c.origin)] : g.def.name_span;
+    out.equations.push_back({c.kind, c.left, c.right, where});
+  }
+  for (const DimConstraint& c : violated) {
+    Mismatch m;
+    m.kind = Mismatch::Kind::Dim;
+    m.left_dim = c.left;
+    m.right_dim = c.right;
+    Span where = c.origin >= 0 ? g.origins[static_cast<size_t>(c.origin)] : g.def.name_span;
+    report_mismatch(g, m, "this", where);
+  }
+}
+
+// The result of a check in the caller's terms: the check's symbols become the actual ones, symbols of
+// its own become new ones, and its findings are added to the caller's.
+Value Checker::apply_summary(Frame& f, const Summary& summary, const std::vector<SymbolId>& actual, Span span) {
+  std::map<SymbolId, SymbolId> renamed;
+  for (size_t i = 0; i < summary.symbols.size(); ++i) renamed[summary.symbols[i]] = actual[i];
+  auto symbol_for = [&](SymbolId symbol) {
+    if (d_.symbol(symbol).kind == SymbolKind::Rigid) return symbol;
+    auto [it, added] = renamed.try_emplace(symbol);
+    if (added) {
+      SymbolKind kind = d_.symbol(symbol).kind;
+      std::string_view name = s_.names.text(d_.symbol(symbol).name);
+      size_t cut = name.find("__", 1);
+      std::string base(name[0] == '_' ? "_d" : name.substr(0, cut));
+      it->second = d_.fresh(base, kind == SymbolKind::Param ? SymbolKind::Unknown : kind);
+    }
+    return it->second;
+  };
+  auto dim = [&](DimId d) { return d_.substitute(d, [&](SymbolId s) { return d_.of(symbol_for(s)); }); };
+  auto type = [&](TypeId t) {
+    return t_.substitute(
+        t, [&](SymbolId s) { return d_.of(symbol_for(s)); },
+        [&](SymbolId s, bool& found) {
+          found = true;
+          return std::vector<Axis>{{{}, symbol_for(s)}};
+        },
+        [&](SymbolId s) { return t_.variable(symbol_for(s)); });
+  };
+  f.u.set_origin(origin(f, span));
+  UnifyNotes notes;
+  TypeId ignored;
+  for (const auto& [symbol, bound] : summary.variables) {
+    f.u.unify(type(t_.variable(symbol)), type(bound), ignored, notes);
+  }
+  for (const auto& [symbol, axes] : summary.runs) {
+    f.u.unify(type(t_.tensor({Axis{{}, symbol}})), type(t_.tensor(axes)), ignored, notes);
+  }
+  for (const Equation& e : summary.equations) {
+    DimId left = dim(e.left);
+    DimId right = dim(e.right);
+    if (e.kind == DimConstraint::Kind::Broadcast) {
+      f.u.record(e.kind, left, right);
+    } else if (auto bad = f.u.unify_dim(left, right)) {
+      report_mismatch(f, *bad, "this call", span, {}, e.span);
+    }
+  }
+  auto known = [&](auto&& self, const Known& k) -> Known {
+    Known out = k;
+    if (out.is_dim()) out.dim = dim(out.dim);
+    for (Known& item : out.items) item = self(self, item);
+    return out;
+  };
+  return {type(summary.result.type), known(known, summary.result.known)};
+}
+
+}  // namespace axon::sema::types

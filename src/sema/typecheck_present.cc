@@ -1,0 +1,124 @@
+// Types that a check recorded, written in the names of the definition that each belongs to.
+#include <algorithm>
+#include <set>
+
+#include "sema/typecheck_checker.h"
+
+namespace axon::sema::types {
+
+using namespace syntax;
+
+namespace {
+
+// Names of one definition: what its parameters bind stays, everything else becomes `_d<n>`.
+class Presenter {
+ public:
+  Presenter(TypeTable& t, Interner& names, const Definition& def) : t_(t), d_(t.dims()), names_(names), def_(def) {}
+
+  void bind(SymbolId symbol, DimId dim) { dims_[symbol] = dim; }
+  void allow(SymbolId symbol) { allowed_.insert(symbol); }
+
+  TypeId show(TypeId type) {
+    if (t_.kind(type) == TypeKind::Error) return t_.any();
+    const TypeData data = t_.get(type);
+    if (data.kind == TypeKind::Tensor) {
+      for (const Axis& axis : data.axes) {
+        if (axis.is_run() && !keeps(axis.run)) return t_.tensor();
+      }
+    }
+    if (!data.items.empty()) {
+      std::vector<TypeId> items;
+      for (TypeId item : data.items) items.push_back(show(item));
+      if (data.kind == TypeKind::List) return t_.list(items[0]);
+      if (data.kind == TypeKind::Optional) return t_.optional(items[0]);
+      return t_.tuple(std::move(items));
+    }
+    return t_.substitute(
+        type, [&](SymbolId s) { return dim(s); },
+        [](SymbolId, bool& found) {
+          found = false;
+          return std::vector<Axis>{};
+        },
+        [&](SymbolId s) { return variable(s); });
+  }
+
+ private:
+  bool keeps(SymbolId s) const { return allowed_.count(s) > 0 && !d_.symbol(s).generated; }
+
+  DimId dim(SymbolId s) {
+    const Symbol symbol = d_.symbol(s);
+    if (symbol.kind == SymbolKind::Rigid) return d_.of(s);
+    auto [it, added] = dims_.try_emplace(s);
+    if (!added) return it->second;
+    if (keeps(s) && symbol.kind != SymbolKind::Unknown) {
+      bool parameter = std::any_of(def_.params.begin(), def_.params.end(),
+                                   [&](const Param& p) { return p.name == symbol.name; });
+      bool foreign = symbol.kind == SymbolKind::Param && !parameter;
+      return it->second = foreign ? d_.of(d_.symbol(symbol.name, SymbolKind::Variable)) : d_.of(s);
+    }
+    NameId name = names_.intern("_d" + std::to_string(++unknowns_));
+    return it->second = d_.of(d_.symbol(name, SymbolKind::Unknown));
+  }
+
+  TypeId variable(SymbolId s) {
+    if (!d_.symbol(s).generated) return t_.variable(s);
+    auto [it, added] = variables_.try_emplace(s);
+    if (added) {
+      NameId name = names_.intern("_T" + std::to_string(variables_.size()));
+      it->second = t_.variable(d_.symbol(name, SymbolKind::Variable));
+    }
+    return it->second;
+  }
+
+  TypeTable& t_;
+  DimTable& d_;
+  Interner& names_;
+  const Definition& def_;
+  std::map<SymbolId, DimId> dims_;
+  std::map<SymbolId, TypeId> variables_;
+  std::set<SymbolId> allowed_;
+  int unknowns_ = 0;
+};
+
+}  // namespace
+
+void Checker::present(Frame& f) {
+  std::map<size_t, Presenter> presenters;
+  for (Header& header : f.headers) {
+    const Definition& def = program_.definitions[header.definition];
+    Presenter p(t_, s_.names, def);
+    std::vector<SymbolId> symbols;
+    for (Value& param : header.params) {
+      param = resolve(f, param);
+      collect_symbols(param.type, symbols);
+    }
+    for (SymbolId symbol : symbols) p.allow(symbol);
+    for (size_t i = 0; i < header.params.size(); ++i) {
+      const Value& param = header.params[i];
+      TypeKind k = t_.kind(t_.strip_optional(param.type));
+      auto symbol = param.known.is_dim() ? d_.as_symbol(param.known.dim) : std::nullopt;
+      bool integer = k == TypeKind::Int || k == TypeKind::Dim;
+      bool bound = symbol && std::find(symbols.begin(), symbols.end(), *symbol) != symbols.end();
+      if (!integer || !symbol || d_.symbol(*symbol).kind == SymbolKind::Rigid) continue;
+      if (bound && d_.symbol(*symbol).kind == SymbolKind::Variable) continue;
+      p.bind(*symbol, d_.of(d_.symbol(def.params[i].name, SymbolKind::Param)));
+    }
+    TypedDefinition& typed = out_.definitions[header.definition];
+    typed.params.clear();
+    for (size_t i = 0; i < header.params.size(); ++i) {
+      TypeId type = p.show(header.params[i].type);
+      bool optional = t_.kind(type) == TypeKind::Optional || def.params[i].optional;
+      typed.params.push_back({def.params[i].name, type, optional});
+    }
+    typed.return_type = p.show(f.u.resolve(header.result));
+    presenters.erase(header.definition);
+    presenters.emplace(header.definition, std::move(p));
+  }
+  for (const Recorded& r : f.recorded) {
+    auto found = presenters.find(r.definition);
+    if (found == presenters.end()) continue;
+    out_.type_of[static_cast<size_t>(r.expr.index)] = found->second.show(f.u.resolve(r.type));
+  }
+}
+
+}  // namespace axon::sema::types
