@@ -1,13 +1,13 @@
 # Warning and sanitizer flags shared by every target.
 add_library(axon_flags INTERFACE)
 target_compile_options(axon_flags INTERFACE
-  -Wall -Wextra -Werror -Wno-missing-field-initializers -Wno-unused-parameter
+  -Wall -Wextra -Werror -Wno-missing-field-initializers -Wno-unused-parameter -Wno-maybe-uninitialized
   -Werror=switch -Werror=return-type -fno-strict-aliasing
   $<$<CXX_COMPILER_ID:GNU>:-Wno-dangling-reference>
   -ffile-prefix-map=${CMAKE_SOURCE_DIR}/=)
 if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND CMAKE_CXX_COMPILER_VERSION VERSION_LESS 13)
   set_property(TARGET axon_flags PROPERTY INTERFACE_COMPILE_OPTIONS
-    -Wall -Wextra -Werror -Wno-missing-field-initializers -Wno-unused-parameter
+    -Wall -Wextra -Werror -Wno-missing-field-initializers -Wno-unused-parameter -Wno-maybe-uninitialized
     -Werror=switch -Werror=return-type -fno-strict-aliasing
     -ffile-prefix-map=${CMAKE_SOURCE_DIR}/=)
 endif()

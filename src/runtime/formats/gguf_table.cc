@@ -18,6 +18,7 @@ using model::ConfigValue;
 
 constexpr std::string_view kFolder = "formats/gguf/";
 constexpr std::string_view kSuffix = ".toml";
+constexpr std::string_view kPreTokenizers = "formats/gguf/text/pre_tokenizers.toml";
 
 // The tables are our own data: a fault in one is our bug, found by the test that reads them all.
 std::string text_of(const toml::node_view<const toml::node>& node) {
@@ -85,14 +86,46 @@ ConfigRule config_rule(const toml::table& row) {
   return out;
 }
 
-GgufTable read_table(std::string_view arch, std::string_view text) {
+toml::table parse_table(std::string_view name, std::string_view text) {
   toml::parse_result parsed = toml::parse(text);
   if (!parsed) {
     std::ostringstream why;
-    why << "loader table `" << arch << "`: " << parsed.error().description();
+    why << "loader table `" << name << "`: " << parsed.error().description();
     AXON_UNREACHABLE(why.str().c_str());
   }
-  const toml::table root = std::move(parsed).table();
+  return std::move(parsed).table();
+}
+
+GgufPreTokenizer pre_tokenizer_row(const toml::table& row) {
+  GgufPreTokenizer out;
+  out.ignore_merges = row["ignore_merges"].value_or(false);
+  out.add_bos = row["add_bos"].value_or(false);
+  if (row["normalize"]) {
+    AXON_CHECK(text_of(row["normalize"]) == "nfc", "loader table: unknown normalization");
+    out.normalizers.push_back({text::NormalizerKind::Nfc});
+  }
+  if (const toml::array* patterns = row["split"].as_array()) {
+    for (const toml::node& pattern : *patterns) {
+      text::PreTokenizerStep step;
+      step.pattern = {text_of(toml::node_view<const toml::node>(pattern)), true};
+      out.steps.push_back(std::move(step));
+    }
+  }
+  if (row["digits"].value_or(false)) {
+    text::PreTokenizerStep step;
+    step.kind = text::PreTokenizerKind::Digits;
+    step.individual = true;
+    out.steps.push_back(std::move(step));
+  }
+  text::PreTokenizerStep bytes;
+  bytes.kind = text::PreTokenizerKind::ByteLevel;
+  bytes.use_regex = row["byte_level_pattern"].value_or(false);
+  out.steps.push_back(std::move(bytes));
+  return out;
+}
+
+GgufTable read_table(std::string_view arch, std::string_view text) {
+  const toml::table root = parse_table(arch, text);
   GgufTable out;
   out.arch = arch;
   const toml::array* tensors = root["tensors"].as_array();
@@ -115,10 +148,27 @@ std::vector<std::string> gguf_architectures() {
   std::vector<std::string> out;
   for (const embedded::File& file : embedded::zoo()) {
     if (!starts_with(file.path, kFolder) || !ends_with(file.path, kSuffix)) continue;
-    out.emplace_back(file.path.substr(kFolder.size(), file.path.size() - kFolder.size() - kSuffix.size()));
+    std::string_view name = file.path.substr(kFolder.size(), file.path.size() - kFolder.size() - kSuffix.size());
+    if (name.find('/') == name.npos) out.emplace_back(name);
   }
   std::sort(out.begin(), out.end());
   return out;
+}
+
+Result<GgufPreTokenizer> find_gguf_pre_tokenizer(std::string_view name) {
+  for (const embedded::File& file : embedded::zoo()) {
+    if (file.path != kPreTokenizers) continue;
+    const toml::table root = parse_table(file.path, file.text);
+    const toml::array* rows = root["pre"].as_array();
+    AXON_CHECK(rows, "loader table: needs `pre`");
+    for (const toml::node& row : *rows) {
+      const toml::table& fields = *row.as_table();
+      for (const toml::node& entry : *fields["names"].as_array()) {
+        if (text_of(toml::node_view<const toml::node>(entry)) == name) return pre_tokenizer_row(fields);
+      }
+    }
+  }
+  return Error{"TOK-UNSUPPORTED", "pre-tokenizer `" + std::string(name) + "` of GGUF metadata is not supported", {}, -1, {}};
 }
 
 Result<GgufTable> find_gguf_table(std::string_view arch) {

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "model/config_value.h"
+#include "runtime/text/tokenizer_spec.h"
 #include "support/result.h"
 
 namespace axon::formats {
@@ -49,6 +50,16 @@ struct GgufTable {
   std::vector<TensorRule> tensors;
   std::vector<ConfigRule> config;
 };
+
+// What a pre-tokenizer name in GGUF metadata stands for (zoo/formats/gguf/text/pre_tokenizers.toml).
+struct GgufPreTokenizer {
+  std::vector<text::NormalizerStep> normalizers;
+  std::vector<text::PreTokenizerStep> steps;
+  bool ignore_merges = false;
+  bool add_bos = false;  // where the metadata does not say
+};
+// Errors: TOK-UNSUPPORTED.
+Result<GgufPreTokenizer> find_gguf_pre_tokenizer(std::string_view name);
 
 // The table of an architecture. Errors: FILE-MODEL when there is none, naming the closest.
 Result<GgufTable> find_gguf_table(std::string_view arch);
