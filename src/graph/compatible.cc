@@ -23,10 +23,14 @@ class TypeRelation {
     if (number(a.kind) && number(f.kind)) return !strict_ || widens(a.kind, f.kind);
     if (a.kind != f.kind) return false;
     switch (a.kind) {
-      case TypeKind::Tensor: return tensors(a, f);
-      case TypeKind::List: return type(a.items[0], f.items[0]);
-      case TypeKind::Tuple: return tuples(a, f);
-      default: return true;
+      case TypeKind::Tensor:
+        return tensors(a, f);
+      case TypeKind::List:
+        return type(a.items[0], f.items[0]);
+      case TypeKind::Tuple:
+        return tuples(a, f);
+      default:
+        return true;
     }
   }
 

@@ -142,18 +142,26 @@ bool Comparison::attrs(const std::vector<Attr>& x, const std::vector<Attr>& y) c
 bool Comparison::operand(const Operand& x, const Operand& y) const {
   if (x.kind() != y.kind() || x.type != y.type) return false;
   switch (x.kind()) {
-    case OperandKind::Ref: return same(x.as<Ref>().value, y.as<Ref>().value);
-    case OperandKind::Global: return x.as<GlobalRef>().module == y.as<GlobalRef>().module;
-    case OperandKind::Dim: return x.as<DimRef>().dim == y.as<DimRef>().dim;
-    case OperandKind::Null: return true;
-    case OperandKind::Bool: return x.as<LitBool>().value == y.as<LitBool>().value;
-    case OperandKind::Int: return x.as<LitInt>().value == y.as<LitInt>().value;
+    case OperandKind::Ref:
+      return same(x.as<Ref>().value, y.as<Ref>().value);
+    case OperandKind::Global:
+      return x.as<GlobalRef>().module == y.as<GlobalRef>().module;
+    case OperandKind::Dim:
+      return x.as<DimRef>().dim == y.as<DimRef>().dim;
+    case OperandKind::Null:
+      return true;
+    case OperandKind::Bool:
+      return x.as<LitBool>().value == y.as<LitBool>().value;
+    case OperandKind::Int:
+      return x.as<LitInt>().value == y.as<LitInt>().value;
     case OperandKind::Float: {
       double p = x.as<LitFloat>().value, q = y.as<LitFloat>().value;
       return (p == q && std::signbit(p) == std::signbit(q)) || (std::isnan(p) && std::isnan(q));
     }
-    case OperandKind::String: return x.as<LitString>().value == y.as<LitString>().value;
-    case OperandKind::Path: return path(x.as<Path>(), y.as<Path>());
+    case OperandKind::String:
+      return x.as<LitString>().value == y.as<LitString>().value;
+    case OperandKind::Path:
+      return path(x.as<Path>(), y.as<Path>());
     case OperandKind::Nested:
       return nested(ma_->nested[x.as<Nested>().expr], mb_->nested[y.as<Nested>().expr]);
   }

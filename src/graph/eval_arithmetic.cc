@@ -14,8 +14,7 @@ enum class Cmp { Eq, Ne, Lt, Le, Gt, Ge };
 
 Error null_error(std::string_view what) { return eval_error(Diag::RunNull, {what}); }
 Error operand_error(std::string_view what, const EvalValue& a, const EvalValue& b) {
-  return eval_error(Diag::RunValue,
-                    {std::string(what) + " got " + show(a) + " and " + show(b)});
+  return eval_error(Diag::RunValue, {std::string(what) + " got " + show(a) + " and " + show(b)});
 }
 
 // ---- scalars -------------------------------------------------------------------------------
@@ -85,12 +84,18 @@ Result<EvalValue> int_arith(Arith op, int64_t a, int64_t b) {
 
 double real_arith(Arith op, double a, double b) {
   switch (op) {
-    case Arith::Add: return a + b;
-    case Arith::Sub: return a - b;
-    case Arith::Mul: return a * b;
-    case Arith::Div: return a / b;
-    case Arith::Mod: return floor_mod(a, b);
-    case Arith::Pow: return std::pow(a, b);
+    case Arith::Add:
+      return a + b;
+    case Arith::Sub:
+      return a - b;
+    case Arith::Mul:
+      return a * b;
+    case Arith::Div:
+      return a / b;
+    case Arith::Mod:
+      return floor_mod(a, b);
+    case Arith::Pow:
+      return std::pow(a, b);
   }
   AXON_UNREACHABLE("arithmetic");
 }
@@ -101,9 +106,12 @@ double real_arith(Arith op, double a, double b) {
 Result<int64_t> wrapping(Arith op, int64_t a, int64_t b) {
   uint64_t x = static_cast<uint64_t>(a), y = static_cast<uint64_t>(b);
   switch (op) {
-    case Arith::Add: return static_cast<int64_t>(x + y);
-    case Arith::Sub: return static_cast<int64_t>(x - y);
-    case Arith::Mul: return static_cast<int64_t>(x * y);
+    case Arith::Add:
+      return static_cast<int64_t>(x + y);
+    case Arith::Sub:
+      return static_cast<int64_t>(x - y);
+    case Arith::Mul:
+      return static_cast<int64_t>(x * y);
     case Arith::Mod:
       if (b == 0) return eval_error(Diag::RunDivZero);
       return floor_mod(a, b);
@@ -115,7 +123,8 @@ Result<int64_t> wrapping(Arith op, int64_t a, int64_t b) {
       }
       return static_cast<int64_t>(out);
     }
-    case Arith::Div: break;
+    case Arith::Div:
+      break;
   }
   AXON_UNREACHABLE("integer division of tensors");
 }
@@ -182,12 +191,18 @@ Result<EvalValue> arith(Arith op, std::string_view name, const EvalValue& a, con
 template <class T>
 bool holds(Cmp op, T a, T b) {
   switch (op) {
-    case Cmp::Eq: return a == b;
-    case Cmp::Ne: return a != b;
-    case Cmp::Lt: return a < b;
-    case Cmp::Le: return a <= b;
-    case Cmp::Gt: return a > b;
-    case Cmp::Ge: return a >= b;
+    case Cmp::Eq:
+      return a == b;
+    case Cmp::Ne:
+      return a != b;
+    case Cmp::Lt:
+      return a < b;
+    case Cmp::Le:
+      return a <= b;
+    case Cmp::Gt:
+      return a > b;
+    case Cmp::Ge:
+      return a >= b;
   }
   AXON_UNREACHABLE("comparison");
 }
@@ -213,10 +228,13 @@ Result<bool> same(const EvalValue& a, const EvalValue& b) {
   }
   if (a.kind != b.kind || a.is_tensor()) return operand_error("`==`", a, b);
   switch (a.kind) {
-    case Kind::Bool: return a.boolean == b.boolean;
+    case Kind::Bool:
+      return a.boolean == b.boolean;
     case Kind::String:
-    case Kind::Path: return a.text == b.text;
-    default: break;
+    case Kind::Path:
+      return a.text == b.text;
+    default:
+      break;
   }
   if (a.items.size() != b.items.size()) return false;
   for (size_t i = 0; i < a.items.size(); ++i) {
@@ -271,39 +289,62 @@ Result<EvalValue> logic(bool conjunction, const EvalValue& a, const EvalValue& b
 
 Result<EvalValue> eval_binary(Op op, const EvalValue& a, const EvalValue& b) {
   switch (op) {
-    case Op::CoreBinaryAdd: return arith(Arith::Add, "+", a, b);
-    case Op::CoreBinarySub: return arith(Arith::Sub, "-", a, b);
-    case Op::CoreBinaryMul: return arith(Arith::Mul, "*", a, b);
-    case Op::CoreBinaryDiv: return arith(Arith::Div, "/", a, b);
-    case Op::CoreBinaryMod: return arith(Arith::Mod, "%", a, b);
-    case Op::CoreBinaryEq: return compare(Cmp::Eq, "==", a, b);
-    case Op::CoreBinaryNe: return compare(Cmp::Ne, "!=", a, b);
-    case Op::CoreBinaryLt: return compare(Cmp::Lt, "<", a, b);
-    case Op::CoreBinaryLe: return compare(Cmp::Le, "<=", a, b);
-    case Op::CoreBinaryGt: return compare(Cmp::Gt, ">", a, b);
-    case Op::CoreBinaryGe: return compare(Cmp::Ge, ">=", a, b);
-    case Op::CoreBinaryAnd: return logic(true, a, b);
-    case Op::CoreBinaryOr: return logic(false, a, b);
-    default: AXON_UNREACHABLE("not a binary operation");
+    case Op::CoreBinaryAdd:
+      return arith(Arith::Add, "+", a, b);
+    case Op::CoreBinarySub:
+      return arith(Arith::Sub, "-", a, b);
+    case Op::CoreBinaryMul:
+      return arith(Arith::Mul, "*", a, b);
+    case Op::CoreBinaryDiv:
+      return arith(Arith::Div, "/", a, b);
+    case Op::CoreBinaryMod:
+      return arith(Arith::Mod, "%", a, b);
+    case Op::CoreBinaryEq:
+      return compare(Cmp::Eq, "==", a, b);
+    case Op::CoreBinaryNe:
+      return compare(Cmp::Ne, "!=", a, b);
+    case Op::CoreBinaryLt:
+      return compare(Cmp::Lt, "<", a, b);
+    case Op::CoreBinaryLe:
+      return compare(Cmp::Le, "<=", a, b);
+    case Op::CoreBinaryGt:
+      return compare(Cmp::Gt, ">", a, b);
+    case Op::CoreBinaryGe:
+      return compare(Cmp::Ge, ">=", a, b);
+    case Op::CoreBinaryAnd:
+      return logic(true, a, b);
+    case Op::CoreBinaryOr:
+      return logic(false, a, b);
+    default:
+      AXON_UNREACHABLE("not a binary operation");
   }
 }
 
 Result<EvalValue> eval_arithmetic(const OpCall& call) {
   switch (call.op) {
-    case Op::Add: return arith(Arith::Add, "add", call[0], call[1]);
-    case Op::Mul: return arith(Arith::Mul, "mul", call[0], call[1]);
-    case Op::Div: return arith(Arith::Div, "div", call[0], call[1]);
-    case Op::Pow: return arith(Arith::Pow, "pow", call[0], call[1]);
-    default: AXON_UNREACHABLE("not an arithmetic primitive");
+    case Op::Add:
+      return arith(Arith::Add, "add", call[0], call[1]);
+    case Op::Mul:
+      return arith(Arith::Mul, "mul", call[0], call[1]);
+    case Op::Div:
+      return arith(Arith::Div, "div", call[0], call[1]);
+    case Op::Pow:
+      return arith(Arith::Pow, "pow", call[0], call[1]);
+    default:
+      AXON_UNREACHABLE("not an arithmetic primitive");
   }
 }
 
 Result<EvalValue> eval_compare(const OpCall& call) {
   switch (call.op) {
-    case Op::Eq: return compare(Cmp::Eq, "eq", call[0], call[1]);
-    case Op::Le: return compare(Cmp::Le, "le", call[0], call[1]);
-    case Op::And: return logic(true, call[0], call[1]);
-    default: AXON_UNREACHABLE("not a comparison primitive");
+    case Op::Eq:
+      return compare(Cmp::Eq, "eq", call[0], call[1]);
+    case Op::Le:
+      return compare(Cmp::Le, "le", call[0], call[1]);
+    case Op::And:
+      return logic(true, call[0], call[1]);
+    default:
+      AXON_UNREACHABLE("not a comparison primitive");
   }
 }
 

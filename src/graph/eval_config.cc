@@ -13,29 +13,42 @@ using CKind = model::ConfigValue::Kind;
 std::string_view needed(Op op) {
   switch (op) {
     case Op::ConfigInt:
-    case Op::ConfigDim: return "an integer";
-    case Op::ConfigFloat: return "a number";
-    case Op::ConfigBool: return "true or false";
-    case Op::ConfigStr: return "a string";
-    case Op::ConfigList: return "a list";
-    default: return "a value";
+    case Op::ConfigDim:
+      return "an integer";
+    case Op::ConfigFloat:
+      return "a number";
+    case Op::ConfigBool:
+      return "true or false";
+    case Op::ConfigStr:
+      return "a string";
+    case Op::ConfigList:
+      return "a list";
+    default:
+      return "a value";
   }
 }
 
-// Values without a type asked for. A mapping can only be tested for presence; its text stands for it.
+// Values without a type asked for. A mapping can only be tested for presence; its text stands for
+// it.
 EvalValue plain(const ConfigValue& v) {
   switch (v.kind) {
-    case CKind::Null: return EvalValue::null();
-    case CKind::Bool: return EvalValue::of(v.boolean);
-    case CKind::Int: return EvalValue::of(v.integer);
-    case CKind::Float: return EvalValue::of(v.number);
-    case CKind::String: return EvalValue::of(v.text);
+    case CKind::Null:
+      return EvalValue::null();
+    case CKind::Bool:
+      return EvalValue::of(v.boolean);
+    case CKind::Int:
+      return EvalValue::of(v.integer);
+    case CKind::Float:
+      return EvalValue::of(v.number);
+    case CKind::String:
+      return EvalValue::of(v.text);
     case CKind::List: {
       std::vector<EvalValue> items;
       for (const ConfigValue& item : v.items) items.push_back(plain(item));
       return EvalValue::list(std::move(items));
     }
-    case CKind::Map: return EvalValue::of(v.show());
+    case CKind::Map:
+      return EvalValue::of(v.show());
   }
   AXON_UNREACHABLE("config kind");
 }
@@ -45,7 +58,8 @@ std::optional<EvalValue> converted(Op op, const ConfigValue& v) {
     case Op::ConfigInt:
     case Op::ConfigDim:
       if (v.kind == CKind::Int) return EvalValue::of(v.integer);
-      if (v.kind == CKind::Float && std::floor(v.number) == v.number && std::fabs(v.number) < 0x1p63) {
+      if (v.kind == CKind::Float && std::floor(v.number) == v.number &&
+          std::fabs(v.number) < 0x1p63) {
         return EvalValue::of(static_cast<int64_t>(v.number));
       }
       if (v.kind == CKind::String) {
@@ -71,7 +85,8 @@ std::optional<EvalValue> converted(Op op, const ConfigValue& v) {
     case Op::ConfigList:
       if (v.kind == CKind::List) return plain(v);
       return {};
-    default: return plain(v);
+    default:
+      return plain(v);
   }
 }
 
@@ -82,7 +97,8 @@ Result<EvalValue> eval_config(const OpCall& call) {
   model::Lookup found;
   if (call.options.config) found = model::lookup(*call.options.config, key);
   if (found.state == model::LookupState::NotAMap) {
-    return eval_error(Diag::RunConfigType, {found.stuck_at, "no mapping", "one to hold `" + key + "`"});
+    return eval_error(Diag::RunConfigType,
+                      {found.stuck_at, "no mapping", "one to hold `" + key + "`"});
   }
   bool absent = found.state != model::LookupState::Found || found.value->kind == CKind::Null;
   if (absent) {

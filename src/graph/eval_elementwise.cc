@@ -20,13 +20,20 @@ EvalValue map(const EvalTensor& x, DType dtype, F&& f) {
 
 double unary(Op op, double x) {
   switch (op) {
-    case Op::Exp: return std::exp(x);
-    case Op::Log: return std::log(x);
-    case Op::Sin: return std::sin(x);
-    case Op::Cos: return std::cos(x);
-    case Op::Acos: return std::acos(x);
-    case Op::Sqrt: return std::sqrt(x);
-    default: AXON_UNREACHABLE("not a unary function");
+    case Op::Exp:
+      return std::exp(x);
+    case Op::Log:
+      return std::log(x);
+    case Op::Sin:
+      return std::sin(x);
+    case Op::Cos:
+      return std::cos(x);
+    case Op::Acos:
+      return std::acos(x);
+    case Op::Sqrt:
+      return std::sqrt(x);
+    default:
+      AXON_UNREACHABLE("not a unary function");
   }
 }
 
@@ -34,17 +41,25 @@ double sigmoid(double x) { return 1 / (1 + std::exp(-x)); }
 
 double activation(Op op, double x) {
   switch (op) {
-    case Op::ActivationsGelu: return 0.5 * x * (1 + std::erf(x * 0.70710678118654752440));
+    case Op::ActivationsGelu:
+      return 0.5 * x * (1 + std::erf(x * 0.70710678118654752440));
     case Op::ActivationsGeluNew:
     case Op::ActivationsGeluPytorchTanh:
       return 0.5 * x * (1 + std::tanh(0.7978845608028654 * (x + 0.044715 * x * x * x)));
-    case Op::ActivationsTanh: return std::tanh(x);
-    case Op::ActivationsSigmoid: return sigmoid(x);
-    case Op::ActivationsSilu: return x / (1 + std::exp(-x));
-    case Op::ActivationsRelu: return x < 0 ? 0 : x;
-    case Op::ActivationsRelu2: return x < 0 ? 0 : x * x;
-    case Op::ActivationsSwiglu: return sigmoid(x) * x * x;
-    default: AXON_UNREACHABLE("not an activation");
+    case Op::ActivationsTanh:
+      return std::tanh(x);
+    case Op::ActivationsSigmoid:
+      return sigmoid(x);
+    case Op::ActivationsSilu:
+      return x / (1 + std::exp(-x));
+    case Op::ActivationsRelu:
+      return x < 0 ? 0 : x;
+    case Op::ActivationsRelu2:
+      return x < 0 ? 0 : x * x;
+    case Op::ActivationsSwiglu:
+      return sigmoid(x) * x * x;
+    default:
+      AXON_UNREACHABLE("not an activation");
   }
 }
 

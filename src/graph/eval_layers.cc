@@ -53,14 +53,17 @@ EvalTensor row_of(const EvalTensor& bank, int64_t row) {
 }
 
 Error width_error(const OpCall& call, const EvalTensor& x, const EvalTensor& w) {
-  return eval_error(Diag::RunShape, {call.name(1), show_shape(x.shape), "the weight", show_shape(w.shape)});
+  return eval_error(Diag::RunShape,
+                    {call.name(1), show_shape(x.shape), "the weight", show_shape(w.shape)});
 }
 
 struct Matrix {
-  const EvalTensor& w;   // [out, in], or [in, out] when transposed; may lie in a bank
+  const EvalTensor& w;  // [out, in], or [in, out] when transposed; may lie in a bank
   int64_t base, out, in;
   bool transposed;
-  double at(int64_t o, int64_t i) const { return w.get(base + (transposed ? i * out + o : o * in + i)); }
+  double at(int64_t o, int64_t i) const {
+    return w.get(base + (transposed ? i * out + o : o * in + i));
+  }
 };
 
 double product(const EvalTensor& x, int64_t row, const Matrix& m, int64_t o) {
@@ -201,7 +204,8 @@ Result<EvalValue> eval_rmsnorm(const OpCall& call) {
   EvalTensor out = EvalTensor::make(x->dtype, x->shape);
   for (int64_t row = 0; width > 0 && row < x->count() / width; ++row) {
     double squares = 0;
-    for (int64_t i = 0; i < width; ++i) squares += x->get(row * width + i) * x->get(row * width + i);
+    for (int64_t i = 0; i < width; ++i)
+      squares += x->get(row * width + i) * x->get(row * width + i);
     double scale = 1 / std::sqrt(squares / static_cast<double>(width) + eps);
     for (int64_t i = 0; i < width; ++i) out.set(row * width + i, x->get(row * width + i) * scale);
   }
@@ -221,7 +225,8 @@ Result<EvalValue> eval_conv1d(const OpCall& call) {
               groups > 0 && left >= 0 && right >= 0 && x->real() &&
               x->shape[1] == weight->shape[1] * groups && weight->shape[0] % groups == 0;
   if (!fits) {
-    return eval_error(Diag::RunShape, {call.name(0), show_shape(x->shape), call.name(1), show_shape(weight->shape)});
+    return eval_error(Diag::RunShape, {call.name(0), show_shape(x->shape), call.name(1),
+                                       show_shape(weight->shape)});
   }
   EvalTensor w = convert(*weight, x->dtype), bias = EvalTensor::make(x->dtype, {w.shape[0]});
   if (!call[2].is_null()) {
@@ -231,16 +236,19 @@ Result<EvalValue> eval_conv1d(const OpCall& call) {
   }
   int64_t length = x->shape[2], taps = w.shape[2], per_group = w.shape[1];
   int64_t reach = left + length + right - (dilation * (taps - 1) + 1);
-  EvalTensor out = EvalTensor::make(x->dtype, {x->shape[0], w.shape[0], reach < 0 ? 0 : reach / stride + 1});
+  EvalTensor out =
+      EvalTensor::make(x->dtype, {x->shape[0], w.shape[0], reach < 0 ? 0 : reach / stride + 1});
   for (int64_t n = 0; n < out.count(); ++n) {
-    int64_t s = n % out.shape[2], o = n / out.shape[2] % out.shape[1], batch = n / out.shape[2] / out.shape[1];
+    int64_t s = n % out.shape[2], o = n / out.shape[2] % out.shape[1],
+            batch = n / out.shape[2] / out.shape[1];
     int64_t first = o / (w.shape[0] / groups) * per_group;
     double total = bias.get(o);
     for (int64_t c = 0; c < per_group; ++c) {
       for (int64_t k = 0; k < taps; ++k) {
         int64_t at = s * stride + k * dilation - left;
         if (at < 0 || at >= length) continue;
-        total += x->get((batch * x->shape[1] + first + c) * length + at) * w.get((o * per_group + c) * taps + k);
+        total += x->get((batch * x->shape[1] + first + c) * length + at) *
+                 w.get((o * per_group + c) * taps + k);
       }
     }
     out.set(n, total);
@@ -257,7 +265,8 @@ Result<EvalValue> eval_random(const OpCall& call) {
     if (extent < 0) return call.wrong(1, "sizes");
   }
   auto uniform = [&](uint64_t n) {
-    uint64_t z = static_cast<uint64_t>(seed) * 0xD1342543DE82EF95ull + (n + 1) * 0x9E3779B97F4A7C15ull;
+    uint64_t z =
+        static_cast<uint64_t>(seed) * 0xD1342543DE82EF95ull + (n + 1) * 0x9E3779B97F4A7C15ull;
     z = (z ^ (z >> 30)) * 0xBF58476D1CE4E5B9ull;
     z = (z ^ (z >> 27)) * 0x94D049BB133111EBull;
     return static_cast<double>((z ^ (z >> 31)) >> 11) * 0x1p-53;

@@ -132,7 +132,8 @@ Result<EvalValue> eval_expand(const OpCall& call) {
     if (to == -1 && old) to = from;
     fits = to >= 0 && (from == 1 || from == to);
   }
-  if (!fits) return shape_error(call.name(0), show_shape(x->shape), "its new shape", show_shape(shape));
+  if (!fits)
+    return shape_error(call.name(0), show_shape(x->shape), "its new shape", show_shape(shape));
   return pick(*x, shape, broadcast_offsets(x->shape, shape));
 }
 
@@ -174,7 +175,8 @@ Result<EvalValue> eval_concat(const OpCall& call) {
     AxisView from = view_axis(t.shape, axis);
     for (int64_t o = 0; o < from.outer; ++o) {
       for (int64_t i = 0; i < from.extent; ++i) {
-        for (int64_t k = 0; k < from.inner; ++k) out.copy(to.at(o, base + i, k), t, from.at(o, i, k));
+        for (int64_t k = 0; k < from.inner; ++k)
+          out.copy(to.at(o, base + i, k), t, from.at(o, i, k));
       }
     }
     base += from.extent;
@@ -266,12 +268,25 @@ Result<EvalValue> eval_filled(const OpCall& call) {
   DType dtype = ref->dtype;
   size_t value = 0, named = 0;
   switch (call.op) {
-    case Op::Zeros: case Op::Empty: named = 2; break;
-    case Op::Full: value = 2; named = 3; break;
-    case Op::ZerosLike: break;
-    case Op::EmptyLike: named = 1; break;
-    case Op::Fill: value = 1; named = 2; break;
-    default: AXON_UNREACHABLE("not a creation");
+    case Op::Zeros:
+    case Op::Empty:
+      named = 2;
+      break;
+    case Op::Full:
+      value = 2;
+      named = 3;
+      break;
+    case Op::ZerosLike:
+      break;
+    case Op::EmptyLike:
+      named = 1;
+      break;
+    case Op::Fill:
+      value = 1;
+      named = 2;
+      break;
+    default:
+      AXON_UNREACHABLE("not a creation");
   }
   if (call.op == Op::Zeros || call.op == Op::Empty || call.op == Op::Full) {
     AXON_TRY(shape, call.integers(1));
@@ -288,7 +303,8 @@ Result<EvalValue> eval_filled(const OpCall& call) {
     if (v.is_null()) return eval_error(Diag::RunNull, {call.name(value)});
     bool one = v.is_tensor() && v.tensor->count() == 1;
     if (!v.is_scalar() && !one) return call.wrong(value, "a number");
-    EvalTensor single = one ? *v.tensor : lift(v, v.kind == EvalValue::Kind::Float ? DType::F32 : DType::I64);
+    EvalTensor single =
+        one ? *v.tensor : lift(v, v.kind == EvalValue::Kind::Float ? DType::F32 : DType::I64);
     for (int64_t i = 0; i < out.count(); ++i) out.copy(i, single, 0);
   }
   return EvalValue::of(std::move(out));
@@ -302,13 +318,15 @@ Result<EvalValue> eval_tensor_like(const OpCall& call) {
   if (value.is_tensor()) return EvalValue::of(convert(*value.tensor, dtype));
   bool list = value.kind == EvalValue::Kind::List;
   if (!list && !value.is_scalar()) return call.wrong(0, "a tensor, a list or a number");
-  EvalTensor out = EvalTensor::make(dtype, list ? Shape{static_cast<int64_t>(value.items.size())}
-                                                : ref->shape);
+  EvalTensor out =
+      EvalTensor::make(dtype, list ? Shape{static_cast<int64_t>(value.items.size())} : ref->shape);
   for (int64_t i = 0; i < out.count(); ++i) {
     const EvalValue& item = list ? value.items[static_cast<size_t>(i)] : value;
     if (!item.is_scalar()) return call.wrong(0, "a list of numbers");
-    if (item.kind == EvalValue::Kind::Int) out.set_int(i, item.integer);
-    else out.set(i, item.as_double());
+    if (item.kind == EvalValue::Kind::Int)
+      out.set_int(i, item.integer);
+    else
+      out.set(i, item.as_double());
   }
   return EvalValue::of(std::move(out));
 }
@@ -326,13 +344,22 @@ Result<EvalValue> eval_cast(const OpCall& call) {
 Result<EvalValue> eval_dtype_value(const OpCall& call) {
   AXON_TRY(const EvalTensor* x, call.tensor(0));
   AXON_TRY(std::string kind, call.text(1));
-  struct Facts { double max, eps, tiny; };
+  struct Facts {
+    double max, eps, tiny;
+  };
   Facts facts{};
   switch (x->dtype) {
-    case DType::F32: facts = {3.4028234663852886e38, 1.1920928955078125e-07, 1.1754943508222875e-38}; break;
-    case DType::F16: facts = {65504.0, 0.0009765625, 6.103515625e-05}; break;
-    case DType::BF16: facts = {3.3895313892515355e38, 0.0078125, 1.1754943508222875e-38}; break;
-    default: return call.wrong(0, "a float tensor");
+    case DType::F32:
+      facts = {3.4028234663852886e38, 1.1920928955078125e-07, 1.1754943508222875e-38};
+      break;
+    case DType::F16:
+      facts = {65504.0, 0.0009765625, 6.103515625e-05};
+      break;
+    case DType::BF16:
+      facts = {3.3895313892515355e38, 0.0078125, 1.1754943508222875e-38};
+      break;
+    default:
+      return call.wrong(0, "a float tensor");
   }
   constexpr double kInf = std::numeric_limits<double>::infinity();
   if (kind == "min") return EvalValue::of(-facts.max);

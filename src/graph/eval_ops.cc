@@ -138,12 +138,14 @@ EvalValue default_value(std::string_view text) {
 }  // namespace
 
 std::string OpCall::name(size_t i) const {
-  return "`" + std::string(op_signature(op).params[i].name) + "` of `" + std::string(spelling(op)) + "`";
+  return "`" + std::string(op_signature(op).params[i].name) + "` of `" + std::string(spelling(op)) +
+         "`";
 }
 
 Error OpCall::wrong(size_t i, std::string_view needed) const {
   if (args[i].is_null()) return eval_error(Diag::RunNull, {name(i)});
-  return eval_error(Diag::RunValue, {name(i) + " is " + show(args[i]) + ", needs " + std::string(needed)});
+  return eval_error(Diag::RunValue,
+                    {name(i) + " is " + show(args[i]) + ", needs " + std::string(needed)});
 }
 
 Result<const EvalTensor*> OpCall::tensor(size_t i) const {
@@ -177,7 +179,8 @@ Result<std::string> OpCall::key(size_t i) const {
 }
 
 Result<std::vector<int64_t>> OpCall::integers(size_t i) const {
-  if (args[i].kind != Kind::List && args[i].kind != Kind::Tuple) return wrong(i, "a list of integers");
+  if (args[i].kind != Kind::List && args[i].kind != Kind::Tuple)
+    return wrong(i, "a list of integers");
   std::vector<int64_t> out;
   for (const EvalValue& item : args[i].items) {
     if (item.kind != Kind::Int) return wrong(i, "a list of integers");
@@ -206,7 +209,8 @@ Result<EvalValue> eval_primitive(const OpCall& call) {
   return kTable[static_cast<size_t>(call.op)](call);
 }
 
-Result<std::vector<EvalValue>> complete_operands(Op op, std::vector<std::optional<EvalValue>> given) {
+Result<std::vector<EvalValue>> complete_operands(Op op,
+                                                 std::vector<std::optional<EvalValue>> given) {
   const OpSignature& signature = op_signature(op);
   AXON_CHECK(given.size() <= signature.params.size(), "too many operands for a primitive");
   given.resize(signature.params.size());
@@ -214,15 +218,18 @@ Result<std::vector<EvalValue>> complete_operands(Op op, std::vector<std::optiona
   for (size_t i = 0; i < given.size(); ++i) {
     const OpParam& param = signature.params[i];
     bool absent = !given[i] || given[i]->is_null();
-    if (absent && param.has_default) out.push_back(default_value(param.default_text));
-    else out.push_back(given[i] ? std::move(*given[i]) : EvalValue::null());
+    if (absent && param.has_default)
+      out.push_back(default_value(param.default_text));
+    else
+      out.push_back(given[i] ? std::move(*given[i]) : EvalValue::null());
   }
   return out;
 }
 
 Result<EvalValue> eval_list(const OpCall& call) {
   switch (call.op) {
-    case Op::ListInit: return EvalValue::list({});
+    case Op::ListInit:
+      return EvalValue::list({});
     case Op::ListAppend: {
       if (!call[0].is_null() && call[0].kind != Kind::List) return call.wrong(0, "a list");
       std::vector<EvalValue> items = call[0].items;
@@ -240,7 +247,8 @@ Result<EvalValue> eval_list(const OpCall& call) {
     case Op::ListLength:
       if (!call[0].is_null() && call[0].kind != Kind::List) return call.wrong(0, "a list");
       return EvalValue::of(static_cast<int64_t>(call[0].items.size()));
-    default: AXON_UNREACHABLE("not a list primitive");
+    default:
+      AXON_UNREACHABLE("not a list primitive");
   }
 }
 

@@ -16,14 +16,14 @@ struct OpCall {
   const EvalOptions& options;
 
   const EvalValue& operator[](size_t i) const { return args[i]; }
-  std::string name(size_t i) const;                 // "`x` of `matmul`"
+  std::string name(size_t i) const;  // "`x` of `matmul`"
   Error wrong(size_t i, std::string_view needed) const;
   Result<const EvalTensor*> tensor(size_t i) const;  // RUN-NULL, RUN-VALUE
   Result<int64_t> integer(size_t i) const;
-  Result<double> number(size_t i) const;             // Int widens
+  Result<double> number(size_t i) const;  // Int widens
   Result<bool> boolean(size_t i) const;
   Result<std::string> text(size_t i) const;
-  Result<std::string> key(size_t i) const;           // of a path or a string
+  Result<std::string> key(size_t i) const;  // of a path or a string
   Result<std::vector<int64_t>> integers(size_t i) const;
   // A dtype name; null, empty, `none` and `default` give `fallback`.
   Result<DType> dtype(size_t i, DType fallback) const;
@@ -38,7 +38,8 @@ Result<EvalValue> eval_binary(Op op, const EvalValue& left, const EvalValue& rig
 // A primitive with all its operands.
 Result<EvalValue> eval_primitive(const OpCall& call);
 // Its operands completed with the signature's defaults; null takes the default, too.
-Result<std::vector<EvalValue>> complete_operands(Op op, std::vector<std::optional<EvalValue>> given);
+Result<std::vector<EvalValue>> complete_operands(Op op,
+                                                 std::vector<std::optional<EvalValue>> given);
 
 // ---- families (one file each) --------------------------------------------------------------
 

@@ -28,19 +28,36 @@ float widen_f16(uint16_t bits) {
 void decode(Storage storage, const uint8_t* bytes, EvalTensor& out) {
   for (int64_t i = 0; i < out.count(); ++i) {
     switch (storage) {
-      case Storage::F32: out.set(i, read_as<float>(bytes, i)); break;
-      case Storage::F64: out.set(i, read_as<double>(bytes, i)); break;
-      case Storage::F16: out.set(i, widen_f16(read_as<uint16_t>(bytes, i))); break;
+      case Storage::F32:
+        out.set(i, read_as<float>(bytes, i));
+        break;
+      case Storage::F64:
+        out.set(i, read_as<double>(bytes, i));
+        break;
+      case Storage::F16:
+        out.set(i, widen_f16(read_as<uint16_t>(bytes, i)));
+        break;
       case Storage::BF16:
         out.set(i, std::bit_cast<float>(static_cast<uint32_t>(read_as<uint16_t>(bytes, i)) << 16));
         break;
-      case Storage::I8: out.set_int(i, read_as<int8_t>(bytes, i)); break;
+      case Storage::I8:
+        out.set_int(i, read_as<int8_t>(bytes, i));
+        break;
       case Storage::U8:
-      case Storage::Bool: out.set_int(i, bytes[i]); break;
-      case Storage::I16: out.set_int(i, read_as<int16_t>(bytes, i)); break;
-      case Storage::I32: out.set_int(i, read_as<int32_t>(bytes, i)); break;
-      case Storage::I64: out.set_int(i, read_as<int64_t>(bytes, i)); break;
-      default: AXON_UNREACHABLE("block storage");
+      case Storage::Bool:
+        out.set_int(i, bytes[i]);
+        break;
+      case Storage::I16:
+        out.set_int(i, read_as<int16_t>(bytes, i));
+        break;
+      case Storage::I32:
+        out.set_int(i, read_as<int32_t>(bytes, i));
+        break;
+      case Storage::I64:
+        out.set_int(i, read_as<int64_t>(bytes, i));
+        break;
+      default:
+        AXON_UNREACHABLE("block storage");
     }
   }
 }
@@ -106,7 +123,8 @@ Result<EvalTensor> CheckpointParams::load(const model::Resolved& resolved) {
   int64_t n = 0;
   switch (resolved.kind) {
     case model::Resolved::Kind::Slice:
-      for (int64_t i = 0; i < out.count(); ++i) out.copy(i, parts[0], resolved.index * out.count() + i);
+      for (int64_t i = 0; i < out.count(); ++i)
+        out.copy(i, parts[0], resolved.index * out.count() + i);
       break;
     case model::Resolved::Kind::Stack:
       for (const EvalTensor& part : parts) {
@@ -125,7 +143,8 @@ Result<EvalTensor> CheckpointParams::load(const model::Resolved& resolved) {
       }
       break;
     }
-    case model::Resolved::Kind::Exact: break;
+    case model::Resolved::Kind::Exact:
+      break;
   }
   return out;
 }

@@ -27,9 +27,8 @@ std::vector<int64_t> sorted_positions(const EvalTensor& x, const AxisView& view,
     double p = x.get(i), q = x.get(j);
     return std::isnan(p) ? false : std::isnan(q) || p < q;
   };
-  std::stable_sort(order.begin(), order.end(), [&](int64_t a, int64_t b) {
-    return descending ? less(b, a) : less(a, b);
-  });
+  std::stable_sort(order.begin(), order.end(),
+                   [&](int64_t a, int64_t b) { return descending ? less(b, a) : less(a, b); });
   return order;
 }
 
@@ -41,20 +40,26 @@ Result<EvalValue> eval_sum(const OpCall& call) {
   AXON_TRY(bool keep, flag(call, 2, false));
   AxisView view = view_axis(x->shape, axis);
   Shape shape = x->shape;
-  if (keep) shape[axis] = 1;
-  else shape.erase(shape.begin() + static_cast<int64_t>(axis));
+  if (keep)
+    shape[axis] = 1;
+  else
+    shape.erase(shape.begin() + static_cast<int64_t>(axis));
   EvalTensor out = EvalTensor::make(sum_dtype(x->dtype), shape);
   for (int64_t o = 0; o < view.outer; ++o) {
     for (int64_t k = 0; k < view.inner; ++k) {
       double total = 0;
       uint64_t whole = 0;
       for (int64_t i = 0; i < view.extent; ++i) {
-        if (x->real()) total += x->get(view.at(o, i, k));
-        else whole += static_cast<uint64_t>(x->get_int(view.at(o, i, k)));
+        if (x->real())
+          total += x->get(view.at(o, i, k));
+        else
+          whole += static_cast<uint64_t>(x->get_int(view.at(o, i, k)));
       }
       int64_t at = o * view.inner + k;
-      if (x->real()) out.set(at, total);
-      else out.set_int(at, static_cast<int64_t>(whole));
+      if (x->real())
+        out.set(at, total);
+      else
+        out.set_int(at, static_cast<int64_t>(whole));
     }
   }
   return EvalValue::of(std::move(out));
@@ -71,8 +76,10 @@ Result<EvalValue> eval_cumsum(const OpCall& call) {
       uint64_t whole = 0;
       for (int64_t i = 0; i < view.extent; ++i) {
         int64_t at = view.at(o, i, k);
-        if (x->real()) out.set(at, total += x->get(at));
-        else out.set_int(at, static_cast<int64_t>(whole += static_cast<uint64_t>(x->get_int(at))));
+        if (x->real())
+          out.set(at, total += x->get(at));
+        else
+          out.set_int(at, static_cast<int64_t>(whole += static_cast<uint64_t>(x->get_int(at))));
       }
     }
   }
@@ -115,7 +122,8 @@ Result<EvalValue> eval_topk(const OpCall& call) {
   if (count < 0 || count > view.extent) return eval_error(Diag::RunIndex, {count, view.extent});
   Shape shape = x->shape;
   shape[axis] = count;
-  EvalTensor values = EvalTensor::make(x->dtype, shape), indices = EvalTensor::make(DType::I64, shape);
+  EvalTensor values = EvalTensor::make(x->dtype, shape),
+             indices = EvalTensor::make(DType::I64, shape);
   AxisView to = view_axis(shape, axis);
   for (int64_t o = 0; o < view.outer; ++o) {
     for (int64_t k = 0; k < view.inner; ++k) {
@@ -156,7 +164,8 @@ Result<EvalValue> eval_matmul(const OpCall& call) {
   EvalTensor a = convert(*x, dtype), b = convert(*y, dtype);
   int64_t rows = a.shape[a.shape.size() - 2], inner = a.shape.back(), cols = b.shape.back();
   if (b.shape[b.shape.size() - 2] != inner) {
-    return eval_error(Diag::RunShape, {call.name(0), show_shape(a.shape), call.name(1), show_shape(b.shape)});
+    return eval_error(Diag::RunShape,
+                      {call.name(0), show_shape(a.shape), call.name(1), show_shape(b.shape)});
   }
   Shape batch_a(a.shape.begin(), a.shape.end() - 2), batch_b(b.shape.begin(), b.shape.end() - 2);
   AXON_TRY(Shape shape, broadcast(batch_a, batch_b));
@@ -173,11 +182,15 @@ Result<EvalValue> eval_matmul(const OpCall& call) {
         uint64_t whole = 0;
         for (int64_t i = 0; i < inner; ++i) {
           int64_t p = base_a + r * inner + i, q = base_b + i * cols + c;
-          if (a.real()) total += a.get(p) * b.get(q);
-          else whole += static_cast<uint64_t>(a.get_int(p)) * static_cast<uint64_t>(b.get_int(q));
+          if (a.real())
+            total += a.get(p) * b.get(q);
+          else
+            whole += static_cast<uint64_t>(a.get_int(p)) * static_cast<uint64_t>(b.get_int(q));
         }
-        if (a.real()) out.set(n++, total);
-        else out.set_int(n++, static_cast<int64_t>(whole));
+        if (a.real())
+          out.set(n++, total);
+        else
+          out.set_int(n++, static_cast<int64_t>(whole));
       }
     }
   }

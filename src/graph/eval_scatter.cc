@@ -48,7 +48,8 @@ Result<EvalValue> eval_gather(const OpCall& call) {
   AXON_TRY(const EvalTensor* index, call.tensor(1));
   AXON_TRY(size_t axis, call.axis(2, x->shape.size()));
   EvalTensor out = EvalTensor::make(x->dtype, index->shape);
-  AXON_TRY_VOID(each_indexed(call, *x, *index, axis, [&](int64_t i, int64_t at) { out.copy(i, *x, at); }));
+  AXON_TRY_VOID(
+      each_indexed(call, *x, *index, axis, [&](int64_t i, int64_t at) { out.copy(i, *x, at); }));
   return EvalValue::of(std::move(out));
 }
 
@@ -62,7 +63,8 @@ Result<EvalValue> eval_scatter(const OpCall& call) {
   if (!src.is_tensor() && !src.is_scalar()) return call.wrong(2, "a tensor or a number");
   EvalTensor values = src.is_tensor() ? *src.tensor : lift(src, x->dtype);
   if (src.is_tensor() && values.shape != index->shape) {
-    return eval_error(Diag::RunShape, {call.name(2), show_shape(values.shape), call.name(1), show_shape(index->shape)});
+    return eval_error(Diag::RunShape, {call.name(2), show_shape(values.shape), call.name(1),
+                                       show_shape(index->shape)});
   }
   EvalTensor out = *x;
   AXON_TRY_VOID(each_indexed(call, *x, *index, axis, [&](int64_t i, int64_t at) {
@@ -82,7 +84,8 @@ Result<EvalValue> eval_scatter_reduce(const OpCall& call) {
     return call.wrong(4, "sum, prod, mean, max or min");
   }
   if (given->shape != index->shape) {
-    return eval_error(Diag::RunShape, {call.name(2), show_shape(given->shape), call.name(1), show_shape(index->shape)});
+    return eval_error(Diag::RunShape, {call.name(2), show_shape(given->shape), call.name(1),
+                                       show_shape(index->shape)});
   }
   EvalTensor src = convert(*given, x->dtype);
   std::vector<double> value(static_cast<size_t>(x->count()));
@@ -93,17 +96,24 @@ Result<EvalValue> eval_scatter_reduce(const OpCall& call) {
     size_t p = static_cast<size_t>(at);
     double v = src.get(i);
     touched[p] = true;
-    if (terms[p]++ == 0) value[p] = v;
-    else if (how == "prod") value[p] *= v;
-    else if (how == "max") value[p] = std::isnan(v) ? v : std::max(value[p], v);
-    else if (how == "min") value[p] = std::isnan(v) ? v : std::min(value[p], v);
-    else value[p] += v;
+    if (terms[p]++ == 0)
+      value[p] = v;
+    else if (how == "prod")
+      value[p] *= v;
+    else if (how == "max")
+      value[p] = std::isnan(v) ? v : std::max(value[p], v);
+    else if (how == "min")
+      value[p] = std::isnan(v) ? v : std::min(value[p], v);
+    else
+      value[p] += v;
   }));
   EvalTensor out = *x;
   for (size_t i = 0; i < value.size(); ++i) {
     if (!touched[i]) continue;
     double v = value[i];
-    if (how == "mean") v = x->real() ? v / static_cast<double>(terms[i]) : std::floor(v / static_cast<double>(terms[i]));
+    if (how == "mean")
+      v = x->real() ? v / static_cast<double>(terms[i])
+                    : std::floor(v / static_cast<double>(terms[i]));
     out.set(static_cast<int64_t>(i), v);
   }
   return EvalValue::of(std::move(out));
@@ -117,7 +127,8 @@ Result<EvalValue> eval_index_add(const OpCall& call) {
   Shape needed = x->shape;
   needed[axis] = index->count();
   if (index->shape.size() != 1 || given->shape != needed) {
-    return eval_error(Diag::RunShape, {call.name(2), show_shape(given->shape), "the target of its index", show_shape(needed)});
+    return eval_error(Diag::RunShape, {call.name(2), show_shape(given->shape),
+                                       "the target of its index", show_shape(needed)});
   }
   EvalTensor src = convert(*given, x->dtype), out = *x;
   std::vector<Sum> sums(static_cast<size_t>(x->count()));
@@ -138,8 +149,10 @@ Result<EvalValue> eval_index_add(const OpCall& call) {
   for (int64_t i = 0; i < out.count(); ++i) {
     const Sum& sum = sums[static_cast<size_t>(i)];
     if (sum.count == 0) continue;
-    if (out.real()) out.set(i, out.get(i) + sum.total);
-    else out.set_int(i, out.get_int(i) + sum.whole);
+    if (out.real())
+      out.set(i, out.get(i) + sum.total);
+    else
+      out.set_int(i, out.get_int(i) + sum.whole);
   }
   return EvalValue::of(std::move(out));
 }
@@ -162,7 +175,8 @@ Result<EvalValue> eval_assign_slice(const OpCall& call) {
   part[axis] = end - start;
   AXON_TRY(Shape joint, broadcast(src->shape, part));
   if (joint != part) {
-    return eval_error(Diag::RunShape, {call.name(1), show_shape(src->shape), "its place", show_shape(part)});
+    return eval_error(Diag::RunShape,
+                      {call.name(1), show_shape(src->shape), "its place", show_shape(part)});
   }
   std::vector<int64_t> offsets = broadcast_offsets(src->shape, part);
   AxisView to = view_axis(x->shape, axis), from = view_axis(part, axis);

@@ -41,9 +41,12 @@ std::vector<int64_t> broadcast_offsets(const Shape& from, const Shape& to) {
 AxisView view_axis(const Shape& shape, size_t axis) {
   AxisView view;
   for (size_t i = 0; i < shape.size(); ++i) {
-    if (i < axis) view.outer *= shape[i];
-    else if (i == axis) view.extent = shape[i];
-    else view.inner *= shape[i];
+    if (i < axis)
+      view.outer *= shape[i];
+    else if (i == axis)
+      view.extent = shape[i];
+    else
+      view.inner *= shape[i];
   }
   return view;
 }
@@ -65,8 +68,10 @@ DType result_dtype(const EvalValue& a, const EvalValue& b) {
 EvalTensor lift(const EvalValue& scalar, DType beside) {
   DType dtype = is_float(beside) ? DType::F32 : beside;
   EvalTensor out = EvalTensor::make(dtype, {});
-  if (scalar.kind == EvalValue::Kind::Int) out.set_int(0, scalar.integer);
-  else out.set(0, scalar.as_double());
+  if (scalar.kind == EvalValue::Kind::Int)
+    out.set_int(0, scalar.integer);
+  else
+    out.set(0, scalar.as_double());
   return out;
 }
 

@@ -12,10 +12,11 @@ namespace {
 
 float round_f16(float value) {
   if (!std::isfinite(value) || value == 0) return value;
-  int exponent = std::max(std::ilogb(value), -14);     // subnormals share one spacing
+  int exponent = std::max(std::ilogb(value), -14);  // subnormals share one spacing
   float spacing = std::ldexp(1.0f, exponent - 10);
   float rounded = std::nearbyint(value / spacing) * spacing;
-  if (std::fabs(rounded) > 65504.0f) return std::copysign(std::numeric_limits<float>::infinity(), value);
+  if (std::fabs(rounded) > 65504.0f)
+    return std::copysign(std::numeric_limits<float>::infinity(), value);
   return rounded;
 }
 
@@ -70,8 +71,10 @@ EvalTensor EvalTensor::make(DType dtype, std::vector<int64_t> shape) {
   out.dtype = dtype;
   out.shape = std::move(shape);
   size_t count = static_cast<size_t>(out.count());
-  if (out.real()) out.reals.assign(count, 0.0f);
-  else out.ints.assign(count, 0);
+  if (out.real())
+    out.reals.assign(count, 0.0f);
+  else
+    out.ints.assign(count, 0);
   return out;
 }
 
@@ -84,22 +87,31 @@ int64_t EvalTensor::get_int(int64_t i) const {
 
 void EvalTensor::set(int64_t i, double value) {
   size_t at = static_cast<size_t>(i);
-  if (real()) reals[at] = round_to(dtype, value);
-  else if (dtype == DType::Bool) ints[at] = value != 0;
-  else set_int(i, truncate(value));
+  if (real())
+    reals[at] = round_to(dtype, value);
+  else if (dtype == DType::Bool)
+    ints[at] = value != 0;
+  else
+    set_int(i, truncate(value));
 }
 
 void EvalTensor::set_int(int64_t i, int64_t value) {
   size_t at = static_cast<size_t>(i);
-  if (real()) reals[at] = round_to(dtype, static_cast<double>(value));
-  else if (dtype == DType::Bool) ints[at] = value != 0;
-  else if (dtype == DType::I32) ints[at] = static_cast<int32_t>(static_cast<uint64_t>(value));
-  else ints[at] = value;
+  if (real())
+    reals[at] = round_to(dtype, static_cast<double>(value));
+  else if (dtype == DType::Bool)
+    ints[at] = value != 0;
+  else if (dtype == DType::I32)
+    ints[at] = static_cast<int32_t>(static_cast<uint64_t>(value));
+  else
+    ints[at] = value;
 }
 
 void EvalTensor::copy(int64_t i, const EvalTensor& from, int64_t j) {
-  if (from.real()) set(i, from.get(j));
-  else set_int(i, from.ints[static_cast<size_t>(j)]);
+  if (from.real())
+    set(i, from.get(j));
+  else
+    set_int(i, from.ints[static_cast<size_t>(j)]);
 }
 
 EvalTensor convert(const EvalTensor& tensor, DType dtype) {
@@ -165,14 +177,22 @@ double EvalValue::as_double() const {
 
 std::string show(const EvalValue& value) {
   switch (value.kind) {
-    case EvalValue::Kind::Null: return "null";
-    case EvalValue::Kind::Bool: return value.boolean ? "true" : "false";
-    case EvalValue::Kind::Int: return std::to_string(value.integer);
-    case EvalValue::Kind::Float: return show_double(value.number);
-    case EvalValue::Kind::String: return "the string `" + value.text + "`";
-    case EvalValue::Kind::Path: return "the path `" + value.text + "`";
-    case EvalValue::Kind::List: return "a list of " + std::to_string(value.items.size());
-    case EvalValue::Kind::Tuple: return "a tuple of " + std::to_string(value.items.size());
+    case EvalValue::Kind::Null:
+      return "null";
+    case EvalValue::Kind::Bool:
+      return value.boolean ? "true" : "false";
+    case EvalValue::Kind::Int:
+      return std::to_string(value.integer);
+    case EvalValue::Kind::Float:
+      return show_double(value.number);
+    case EvalValue::Kind::String:
+      return "the string `" + value.text + "`";
+    case EvalValue::Kind::Path:
+      return "the path `" + value.text + "`";
+    case EvalValue::Kind::List:
+      return "a list of " + std::to_string(value.items.size());
+    case EvalValue::Kind::Tuple:
+      return "a tuple of " + std::to_string(value.items.size());
     case EvalValue::Kind::Tensor:
       return "a tensor " + show_shape(value.tensor->shape) + " of " +
              std::string(spelling(value.tensor->dtype));

@@ -16,19 +16,20 @@ namespace axon::graph {
 // type can represent, everything else as integers in range (bool: 0 or 1).
 struct EvalTensor {
   DType dtype = DType::F32;
-  std::vector<int64_t> shape;   // may be empty: one element
-  std::vector<float> reals;     // float types
-  std::vector<int64_t> ints;    // bool and integer types
+  std::vector<int64_t> shape;  // may be empty: one element
+  std::vector<float> reals;    // float types
+  std::vector<int64_t> ints;   // bool and integer types
 
   static EvalTensor make(DType dtype, std::vector<int64_t> shape);  // filled with zeros
   int64_t count() const;
   bool real() const { return is_float(dtype); }
   double get(int64_t i) const {
-    return real() ? reals[static_cast<size_t>(i)] : static_cast<double>(ints[static_cast<size_t>(i)]);
+    return real() ? reals[static_cast<size_t>(i)]
+                  : static_cast<double>(ints[static_cast<size_t>(i)]);
   }
-  int64_t get_int(int64_t i) const;              // floats truncate toward zero
-  void set(int64_t i, double value);             // rounds, truncates or tests for zero by dtype
-  void set_int(int64_t i, int64_t value);        // wraps at the type's width
+  int64_t get_int(int64_t i) const;        // floats truncate toward zero
+  void set(int64_t i, double value);       // rounds, truncates or tests for zero by dtype
+  void set_int(int64_t i, int64_t value);  // wraps at the type's width
   void copy(int64_t i, const EvalTensor& from, int64_t j);  // converts
   friend bool operator==(const EvalTensor&, const EvalTensor&) = default;
 };
@@ -38,17 +39,17 @@ float round_to(DType dtype, double value);
 EvalTensor convert(const EvalTensor& tensor, DType dtype);
 std::vector<int64_t> strides_of(const std::vector<int64_t>& shape);
 int64_t count_of(const std::vector<int64_t>& shape);
-std::string show_shape(const std::vector<int64_t>& shape);   // `[2,3]`
+std::string show_shape(const std::vector<int64_t>& shape);  // `[2,3]`
 
 struct EvalValue {
   enum class Kind : uint8_t { Null, Bool, Int, Float, String, Path, List, Tuple, Tensor };
   Kind kind = Kind::Null;
   bool boolean = false;
-  bool absolute = true;           // Path
+  bool absolute = true;  // Path
   int64_t integer = 0;
   double number = 0;
-  std::string text;               // String; Path: its dotted key
-  std::vector<EvalValue> items;   // List, Tuple
+  std::string text;              // String; Path: its dotted key
+  std::vector<EvalValue> items;  // List, Tuple
   std::shared_ptr<const EvalTensor> tensor;
 
   static EvalValue null() { return {}; }
@@ -65,7 +66,7 @@ struct EvalValue {
   bool is_tensor() const { return kind == Kind::Tensor; }
   bool is_number() const { return kind == Kind::Int || kind == Kind::Float; }
   bool is_scalar() const { return is_number() || kind == Kind::Bool; }
-  double as_double() const;       // Bool, Int, Float
+  double as_double() const;  // Bool, Int, Float
 };
 
 // For messages: "null", "a tensor [2,3] of float32", "3".

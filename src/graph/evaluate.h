@@ -35,8 +35,8 @@ class MemoryParams : public EvalParams {
   std::vector<std::pair<std::string, EvalTensor>> tensors_;
 };
 
-// Tensors of a checkpoint in plain storage, with the key resolution of stdlib.md 16. Block-quantised
-// storage gives RUN-PARAM-DTYPE: decoding it is the runtime's matter.
+// Tensors of a checkpoint in plain storage, with the key resolution of stdlib.md 16.
+// Block-quantised storage gives RUN-PARAM-DTYPE: decoding it is the runtime's matter.
 class CheckpointParams : public EvalParams {
  public:
   // Floating tensors are converted to `compute`; integers keep their type.

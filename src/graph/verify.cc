@@ -18,8 +18,10 @@ class Verifier {
       : graph_(graph), types_(types), how_(how) {}
 
   std::vector<Fault> run() {
-    if (!known(graph_.main)) fault("graph has no main module", {});
-    else if (graph_[graph_.main].is_global) fault("main module is a global binding", {});
+    if (!known(graph_.main))
+      fault("graph has no main module", {});
+    else if (graph_[graph_.main].is_global)
+      fault("main module is a global binding", {});
     std::unordered_set<NameId, IdHash> names;
     for (const Module& m : graph_.modules) {
       if (!m.name.valid() || !names.insert(m.name).second) {
@@ -223,8 +225,10 @@ void Verifier::operand(const Operand& o, int depth) {
       if (!known(id) || !graph_[id].is_global) complain("an operand names no global binding");
       return;
     }
-    case OperandKind::Dim: return dim(o.as<DimRef>().dim);
-    case OperandKind::Path: return path(o.as<Path>());
+    case OperandKind::Dim:
+      return dim(o.as<DimRef>().dim);
+    case OperandKind::Path:
+      return path(o.as<Path>());
     case OperandKind::Nested: {
       NestedId id = o.as<Nested>().expr;
       if (!id.valid() || static_cast<size_t>(id.index) >= module_->nested.size()) {
@@ -242,7 +246,8 @@ void Verifier::operand(const Operand& o, int depth) {
       }
       return application({expr.op, expr.callee, expr.inputs, expr.attrs, expr.type, true});
     }
-    default: return;
+    default:
+      return;
   }
 }
 
@@ -325,8 +330,8 @@ void Verifier::repeat(const Node& n) {
   if (n.inputs.size() < 3 + carries) return complain("the loop lacks bounds or initial carries");
   if (n.outputs.size() != carries) complain("outputs and carries differ in number");
   if (step.outputs.size() != std::max<size_t>(carries, 1)) {
-    complain(text(step.name) + " returns " + number(step.outputs.size()) + " values, the loop has " +
-             number(carries) + " carries");
+    complain(text(step.name) + " returns " + number(step.outputs.size()) +
+             " values, the loop has " + number(carries) + " carries");
   }
   if (step.inputs.size() != info.args.size()) {
     return complain(text(step.name) + " has " + number(step.inputs.size()) +

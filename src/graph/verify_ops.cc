@@ -12,9 +12,14 @@ using Faults = std::vector<std::string>;
 bool is_truth(TypeId type, const TypeTable& types) {
   if (!type.valid()) return true;
   switch (types.kind(types.strip_optional(type))) {
-    case TypeKind::Bool: case TypeKind::Null: case TypeKind::Any: case TypeKind::Variable:
-    case TypeKind::Tensor: return true;
-    default: return false;
+    case TypeKind::Bool:
+    case TypeKind::Null:
+    case TypeKind::Any:
+    case TypeKind::Variable:
+    case TypeKind::Tensor:
+      return true;
+    default:
+      return false;
   }
 }
 
@@ -50,9 +55,11 @@ void check_items(const Application& use, const TypeTable& types, Compatibility h
 void check_core(const Application& use, const TypeTable& types, Compatibility how, Faults& out) {
   switch (use.op) {
     case Op::CoreAlias:
-    case Op::CoreAscribe: return need_inputs(use, 1, out);
+    case Op::CoreAscribe:
+      return need_inputs(use, 1, out);
     case Op::CoreList:
-    case Op::CoreTuple: return check_items(use, types, how, out);
+    case Op::CoreTuple:
+      return check_items(use, types, how, out);
     case Op::CoreSelect:
       need_inputs(use, 3, out);
       if (!out.empty()) return;
@@ -67,7 +74,8 @@ void check_core(const Application& use, const TypeTable& types, Compatibility ho
     case Op::CoreRepeat:
       if (!use.attrs.empty()) out.push_back("has attributes");
       return;
-    default: return need_inputs(use, 2, out);
+    default:
+      return need_inputs(use, 2, out);
   }
 }
 
@@ -78,7 +86,8 @@ size_t find_param(const OpSignature& signature, std::string_view name) {
   return signature.params.size();
 }
 
-void check_primitive(const Application& use, const TypeTable& types, Compatibility how, Faults& out) {
+void check_primitive(const Application& use, const TypeTable& types, Compatibility how,
+                     Faults& out) {
   const OpSignature& signature = op_signature(use.op);
   const Interner& names = types.dims().names();
   std::vector<int> given(signature.params.size(), 0);
@@ -140,9 +149,15 @@ std::vector<std::string> operation_faults(const Application& use, const TypeTabl
                                           Compatibility how) {
   Faults out;
   switch (op_info(use.op).op_class) {
-    case OpClass::Core: check_core(use, types, how, out); break;
-    case OpClass::Primitive: check_primitive(use, types, how, out); break;
-    case OpClass::Fused: check_fused(use, types, out); break;
+    case OpClass::Core:
+      check_core(use, types, how, out);
+      break;
+    case OpClass::Primitive:
+      check_primitive(use, types, how, out);
+      break;
+    case OpClass::Fused:
+      check_fused(use, types, out);
+      break;
   }
   return out;
 }

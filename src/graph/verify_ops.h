@@ -18,7 +18,8 @@ struct Application {
   bool nested = false;
 };
 
-// What is wrong with the use of an operation other than core.call; core.repeat is checked by verify.
+// What is wrong with the use of an operation other than core.call; core.repeat is checked by
+// verify.
 std::vector<std::string> operation_faults(const Application& use, const TypeTable& types,
                                           Compatibility how);
 

@@ -58,7 +58,9 @@ TEST(GraphVerify, SoundGraphHasNoFaults) {
   EXPECT_EQ(faults(kSound, Compatibility::Strict), "");
 }
 
-struct Edit { std::string_view from, to, message; };
+struct Edit {
+  std::string_view from, to, message;
+};
 
 class GraphVerifyEdit : public testing::TestWithParam<Edit> {};
 
@@ -146,13 +148,21 @@ TEST(GraphVerify, TolerantAndStrictRelations) {
     EXPECT_TRUE(g.ok()) << text;
     return g->modules[0].return_type;
   };
-  struct Row { std::string_view actual, formal; bool tolerant, strict; };
+  struct Row {
+    std::string_view actual, formal;
+    bool tolerant, strict;
+  };
   const Row kRows[] = {
-      {"Int", "Dim", true, true},           {"Dim", "Float", true, true},
-      {"Float", "Int", true, false},        {"Bool", "Int", false, false},
-      {"Null", "?Int", true, true},         {"Null", "Int", true, false},
-      {"?Int", "Int", true, true},          {"Any", "Path", true, true},
-      {"_T1", "String", true, true},        {"Tensor", "Tensor[B]", true, true},
+      {"Int", "Dim", true, true},
+      {"Dim", "Float", true, true},
+      {"Float", "Int", true, false},
+      {"Bool", "Int", false, false},
+      {"Null", "?Int", true, true},
+      {"Null", "Int", true, false},
+      {"?Int", "Int", true, true},
+      {"Any", "Path", true, true},
+      {"_T1", "String", true, true},
+      {"Tensor", "Tensor[B]", true, true},
       {"Tensor[B,3]", "Tensor[C,3]", true, false},
       {"Tensor[B,3]", "Tensor[B,4]", false, false},
       {"Tensor[B]", "Tensor[B,S]", false, false},
@@ -165,7 +175,8 @@ TEST(GraphVerify, TolerantAndStrictRelations) {
   };
   for (const Row& r : kRows) {
     EXPECT_EQ(compatible(type(r.actual), type(r.formal), t.types, Compatibility::Tolerant),
-              r.tolerant) << r.actual << " " << r.formal;
+              r.tolerant)
+        << r.actual << " " << r.formal;
     EXPECT_EQ(compatible(type(r.actual), type(r.formal), t.types, Compatibility::Strict), r.strict)
         << r.actual << " " << r.formal;
   }

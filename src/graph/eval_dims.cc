@@ -1,0 +1,224 @@
+// The values of a frame's dim symbols (language.md 6.5).
+#include "graph/eval_dims.h"
+
+namespace axon::graph {
+namespace {
+
+using Tree = DimTable::Tree;
+
+size_t occurrences(const Tree& tree, SymbolId symbol) {
+  if (tree.kind == Tree::Kind::Symbol) return tree.symbol == symbol;
+  size_t count = 0;
+  for (const Tree& operand : tree.operands) count += occurrences(operand, symbol);
+  return count;
+}
+
+int64_t floor_div(int64_t a, int64_t b) { return a / b - (a % b != 0 && (a < 0) != (b < 0)); }
+
+// Value of a tree under the symbols bound so far.
+std::optional<int64_t> value_of(const Tree& tree, const DimBinding& binding) {
+  using Kind = Tree::Kind;
+  if (tree.kind == Kind::Integer) return tree.value;
+  if (tree.kind == Kind::Symbol) return binding.get(tree.symbol);
+  std::optional<int64_t> out;
+  for (const Tree& operand : tree.operands) {
+    auto v = value_of(operand, binding);
+    if (!v) return {};
+    if (!out) {
+      out = v;
+      continue;
+    }
+    bool division = tree.kind == Kind::Div || tree.kind == Kind::Mod;
+    if (division && *v == 0) return {};
+    switch (tree.kind) {
+      case Kind::Add:
+        *out += *v;
+        break;
+      case Kind::Sub:
+        *out -= *v;
+        break;
+      case Kind::Mul:
+        *out *= *v;
+        break;
+      case Kind::Div:
+        *out = floor_div(*out, *v);
+        break;
+      case Kind::Mod:
+        *out -= floor_div(*out, *v) * *v;
+        break;
+      case Kind::Min:
+        *out = std::min(*out, *v);
+        break;
+      case Kind::Max:
+        *out = std::max(*out, *v);
+        break;
+      default:
+        AXON_UNREACHABLE("dim tree");
+    }
+  }
+  return out;
+}
+
+struct Solution {
+  bool solved = false;  // false: the form cannot be solved
+  bool exact = true;
+  int64_t value = 0;
+};
+
+// Solves tree = target for a symbol that occurs once in it.
+Solution solve(const Tree& tree, SymbolId symbol, int64_t target, const DimBinding& binding) {
+  using Kind = Tree::Kind;
+  if (tree.kind == Kind::Symbol) return {true, true, target};
+  size_t at = 0;
+  while (at < tree.operands.size() && occurrences(tree.operands[at], symbol) == 0) ++at;
+  for (size_t i = 0; i < tree.operands.size(); ++i) {
+    if (i == at) continue;
+    auto v = value_of(tree.operands[i], binding);
+    if (!v) return {};
+    switch (tree.kind) {
+      case Kind::Add:
+        target -= *v;
+        break;
+      case Kind::Sub:
+        // a - b - c: the first operand is positive.
+        if (at == 0)
+          target += *v;
+        else
+          target = i == 0 ? *v - target : target - *v;
+        break;
+      case Kind::Mul:
+        if (*v == 0) return {};
+        if (target % *v != 0) return {true, false, 0};
+        target /= *v;
+        break;
+      case Kind::Div:
+        if (at == 0) {
+          target *= *v;
+        } else {
+          if (target == 0) return {};
+          if (*v % target != 0) return {true, false, 0};
+          target = *v / target;
+        }
+        break;
+      default:
+        return {};
+    }
+  }
+  return solve(tree.operands[at], symbol, target, binding);
+}
+
+}  // namespace
+
+std::optional<int64_t> DimBinding::get(SymbolId symbol) const {
+  auto found = values_.find(symbol);
+  if (found != values_.end()) return found->second;
+  return dims_.symbol(symbol).value;
+}
+
+std::optional<int64_t> DimBinding::value(DimId dim) const {
+  return dims_.evaluate(dim, [this](SymbolId symbol) { return get(symbol); });
+}
+
+std::vector<std::pair<DimId, size_t>> DimBinding::axes(const TypeData& type, size_t rank) const {
+  std::vector<std::pair<DimId, size_t>> out;
+  size_t n = type.axes.size();
+  bool run = false;
+  for (const Axis& axis : type.axes) run = run || axis.is_run();
+  if (!type.known_rank || (run ? n > rank + 1 : n != rank)) return out;
+  bool behind = false;
+  for (size_t i = 0; i < n; ++i) {
+    if (type.axes[i].is_run())
+      behind = true;
+    else
+      out.emplace_back(type.axes[i].dim, behind ? rank - (n - i) : i);
+  }
+  return out;
+}
+
+Result<bool> DimBinding::bind_axis(DimId dim, int64_t size) {
+  SymbolId free;
+  for (SymbolId symbol : dims_.symbols(dim)) {
+    if (get(symbol)) continue;
+    if (free.valid()) return false;
+    free = symbol;
+  }
+  if (!free.valid()) return false;
+  Tree tree = dims_.tree(dim);
+  if (occurrences(tree, free) != 1) return false;
+  Solution solution = solve(tree, free, size, *this);
+  if (!solution.solved) return false;
+  if (!solution.exact || solution.value < 0) {
+    return eval_error(Diag::RunDim, {dims_.names().text(dims_.symbol(free).name),
+                                     "has no whole value for which `" + dims_.show(dim) + "` is " +
+                                         std::to_string(size)});
+  }
+  set(free, solution.value);
+  return true;
+}
+
+Result<bool> DimBinding::bind(TypeId type, const EvalValue& value) {
+  if (!type.valid() || value.is_null()) return false;
+  const TypeData& data = types_.get(type);
+  bool any = false;
+  switch (data.kind) {
+    case TypeKind::Optional:
+      return bind(data.items[0], value);
+    case TypeKind::List:
+      if (value.items.empty()) return false;
+      return bind(data.items[0], value.items[0]);
+    case TypeKind::Tuple:
+      for (size_t i = 0; i < data.items.size() && i < value.items.size(); ++i) {
+        AXON_TRY(bool bound, bind(data.items[i], value.items[i]));
+        any = any || bound;
+      }
+      return any;
+    case TypeKind::Tensor:
+      if (!value.is_tensor()) return false;
+      for (auto [dim, axis] : axes(data, value.tensor->shape.size())) {
+        AXON_TRY(bool bound, bind_axis(dim, value.tensor->shape[axis]));
+        any = any || bound;
+      }
+      return any;
+    default:
+      return false;
+  }
+}
+
+Result<void> DimBinding::check(TypeId type, const EvalValue& value, const std::string& what) const {
+  if (!type.valid() || value.is_null()) return {};
+  const TypeData& data = types_.get(type);
+  switch (data.kind) {
+    case TypeKind::Optional:
+      return check(data.items[0], value, what);
+    case TypeKind::List:
+      for (const EvalValue& item : value.items) AXON_TRY_VOID(check(data.items[0], item, what));
+      return {};
+    case TypeKind::Tuple:
+      for (size_t i = 0; i < data.items.size() && i < value.items.size(); ++i) {
+        AXON_TRY_VOID(check(data.items[i], value.items[i], what));
+      }
+      return {};
+    case TypeKind::Tensor:
+      break;
+    default:
+      return {};
+  }
+  if (!value.is_tensor())
+    return eval_error(Diag::RunValue, {what + " is " + show(value) + ", needs a tensor"});
+  const std::vector<int64_t>& shape = value.tensor->shape;
+  std::vector<std::pair<DimId, size_t>> found = axes(data, shape.size());
+  if (found.empty() && data.known_rank && !(data.axes.size() == 1 && data.axes[0].is_run())) {
+    return eval_error(Diag::RunShape, {what, show_shape(shape), "its type", types_.show(type)});
+  }
+  for (auto [dim, axis] : found) {
+    auto needed = this->value(dim);
+    if (needed && *needed != shape[axis]) {
+      return eval_error(Diag::RunShape, {"axis " + std::to_string(axis) + " of " + what,
+                                         std::to_string(shape[axis]), "`" + dims_.show(dim) + "`",
+                                         std::to_string(*needed)});
+    }
+  }
+  return {};
+}
+
+}  // namespace axon::graph

@@ -1,0 +1,36 @@
+// The values of a frame's dim symbols: bound from shapes on entry, read as numbers later.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <unordered_map>
+
+#include "graph/eval_value.h"
+#include "types/type.h"
+
+namespace axon::graph {
+
+class DimBinding {
+ public:
+  explicit DimBinding(const TypeTable& types) : types_(types), dims_(types.dims()) {}
+
+  void set(SymbolId symbol, int64_t value) { values_.emplace(symbol, value); }
+  std::optional<int64_t> get(SymbolId symbol) const;
+  std::optional<int64_t> value(DimId dim) const;
+  // Binds the free symbols of `type` from the shapes in `value`; the first binding of a symbol
+  // wins. Compounds with one free symbol are solved. True when something was bound.
+  Result<bool> bind(TypeId type, const EvalValue& value);
+  // Ranks, and every axis whose dim has a value. `what` names the value in the error.
+  Result<void> check(TypeId type, const EvalValue& value, const std::string& what) const;
+
+ private:
+  Result<bool> bind_axis(DimId dim, int64_t size);
+  // The axes of a tensor type beside their extents, runs left out; nothing when ranks differ.
+  std::vector<std::pair<DimId, size_t>> axes(const TypeData& type, size_t rank) const;
+
+  const TypeTable& types_;
+  const DimTable& dims_;
+  std::unordered_map<SymbolId, int64_t, IdHash> values_;
+};
+
+}  // namespace axon::graph

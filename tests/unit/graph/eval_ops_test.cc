@@ -1,0 +1,219 @@
+// Primitives of the reference evaluator against values computed with PyTorch
+// (tests/graph/make_fixtures.py).
+#include "graph/eval_ops.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "support/file.h"
+#include "support/text.h"
+
+namespace axon::graph {
+namespace {
+
+using Kind = EvalValue::Kind;
+
+struct Case {
+  int line = 0;
+  Op op = Op::CoreAlias;
+  std::vector<EvalValue> args;
+  MemoryParams params;
+  EvalValue out;
+  std::string error;
+};
+
+// Reads the lines of one fixture file.
+class Fixture {
+ public:
+  explicit Fixture(std::string_view text) : lines_(split(text, '\n')) {}
+
+  std::vector<Case> cases() {
+    std::vector<Case> out;
+    while (at_ < lines_.size()) {
+      std::string_view line = lines_[at_++];
+      auto [word, rest] = cut(line);
+      if (word == "case") {
+        out.emplace_back();
+        out.back().line = static_cast<int>(at_);
+        auto op = find_op(rest);
+        EXPECT_TRUE(op.has_value()) << rest;
+        out.back().op = op.value_or(Op::CoreAlias);
+      } else if (word == "arg") {
+        out.back().args.push_back(value(rest));
+      } else if (word == "out") {
+        out.back().out = value(rest);
+      } else if (word == "error") {
+        out.back().error = rest;
+      } else if (word == "param") {
+        auto [key, tensor] = cut(rest);
+        out.back().params.set(std::string(key), *value(tensor).tensor);
+      }
+    }
+    return out;
+  }
+
+ private:
+  static std::pair<std::string_view, std::string_view> cut(std::string_view line) {
+    size_t space = line.find(' ');
+    if (space == line.npos) return {line, ""};
+    return {line.substr(0, space), line.substr(space + 1)};
+  }
+  static double real(std::string_view word) {
+    if (word == "inf" || word == "-inf") return word[0] == '-' ? -INFINITY : INFINITY;
+    return word == "nan" ? NAN : parse_double(word).value();
+  }
+  EvalValue value(std::string_view text) {
+    auto [word, rest] = cut(text);
+    if (word == "null") return EvalValue::null();
+    if (word == "bool") return EvalValue::of(rest == "1");
+    if (word == "int") return EvalValue::of(parse_int(rest).value());
+    if (word == "float") return EvalValue::of(real(rest));
+    if (word == "string") return EvalValue::of(std::string(rest));
+    if (word == "path") return EvalValue::path(std::string(rest));
+    if (word == "tensor") return tensor(rest);
+    std::vector<EvalValue> items;
+    for (int64_t n = parse_int(rest).value(); n > 0; --n)
+      items.push_back(value(cut(lines_[at_++]).second));
+    if (rest == "0") ++at_;  // an empty list leaves an empty line
+    return word == "list" ? EvalValue::list(std::move(items)) : EvalValue::tuple(std::move(items));
+  }
+  static EvalValue tensor(std::string_view text) {
+    auto words = split(text, ' ');
+    constexpr std::pair<std::string_view, DType> kTypes[] = {
+        {"f32", DType::F32}, {"f16", DType::F16}, {"bf16", DType::BF16},
+        {"i64", DType::I64}, {"i32", DType::I32}, {"bool", DType::Bool}};
+    DType dtype = DType::Unknown;
+    for (auto [name, type] : kTypes) {
+      if (name == words[0]) dtype = type;
+    }
+    std::vector<int64_t> shape;
+    if (words[1] != "scalar") {
+      for (std::string_view extent : split(words[1], ','))
+        shape.push_back(parse_int(extent).value());
+    }
+    EvalTensor out = EvalTensor::make(dtype, shape);
+    EXPECT_EQ(static_cast<size_t>(out.count()) + 2, words.size());
+    for (size_t i = 2; i < words.size(); ++i) {
+      if (out.real())
+        out.reals[i - 2] = static_cast<float>(real(words[i]));
+      else
+        out.ints[i - 2] = parse_int(words[i]).value();
+    }
+    return EvalValue::of(std::move(out));
+  }
+
+  std::vector<std::string_view> lines_;
+  size_t at_ = 0;
+};
+
+bool near(double a, double b, double tolerance) {
+  if (std::isnan(a) || std::isnan(b)) return std::isnan(a) && std::isnan(b);
+  return a == b || std::fabs(a - b) <= tolerance * (1 + std::fabs(b));
+}
+
+double tolerance(DType dtype) {
+  return dtype == DType::F16 ? 1e-3 : dtype == DType::BF16 ? 8e-3 : 1e-6;
+}
+
+bool same(const EvalValue& got, const EvalValue& want) {
+  if (got.kind != want.kind) return false;
+  switch (got.kind) {
+    case Kind::Null:
+      return true;
+    case Kind::Bool:
+      return got.boolean == want.boolean;
+    case Kind::Int:
+      return got.integer == want.integer;
+    case Kind::Float:
+      return near(got.number, want.number, 1e-12);
+    case Kind::String:
+    case Kind::Path:
+      return got.text == want.text;
+    case Kind::List:
+    case Kind::Tuple:
+      if (got.items.size() != want.items.size()) return false;
+      for (size_t i = 0; i < got.items.size(); ++i) {
+        if (!same(got.items[i], want.items[i])) return false;
+      }
+      return true;
+    case Kind::Tensor:
+      break;
+  }
+  const EvalTensor &a = *got.tensor, &b = *want.tensor;
+  if (a.dtype != b.dtype || a.shape != b.shape) return false;
+  if (!a.real()) return a.ints == b.ints;
+  for (int64_t i = 0; i < a.count(); ++i) {
+    if (!near(a.get(i), b.get(i), tolerance(a.dtype))) return false;
+  }
+  return true;
+}
+
+std::string whole(const EvalValue& value) {
+  std::string out = show(value);
+  for (const EvalValue& item : value.items) out += ", " + whole(item);
+  for (int64_t i = 0; value.is_tensor() && i < value.tensor->count(); ++i) {
+    out += " " + (value.tensor->real() ? show_double(value.tensor->get(i))
+                                       : std::to_string(value.tensor->get_int(i)));
+  }
+  return out;
+}
+
+class EvalOps : public testing::TestWithParam<std::string_view> {};
+
+TEST_P(EvalOps, MatchFixtures) {
+  std::string path =
+      std::string(AXON_SOURCE_DIR "/tests/graph/fixtures/") + std::string(GetParam()) + ".txt";
+  auto text = read_file(path);
+  ASSERT_TRUE(text.ok()) << text.error().message;
+  std::vector<Case> cases = Fixture(*text).cases();
+  ASSERT_GT(cases.size(), 20u);
+  for (Case& c : cases) {
+    std::string where = path + ":" + std::to_string(c.line) + " " + std::string(spelling(c.op));
+    EvalOptions options;
+    options.params = &c.params;
+    auto got = evaluate_op(c.op, c.args, options);
+    if (!c.error.empty()) {
+      EXPECT_EQ(got.ok() ? "no error" : got.error().code, c.error) << where;
+      continue;
+    }
+    if (!got) {
+      ADD_FAILURE() << where << ": " << got.error().code << " " << got.error().message;
+      continue;
+    }
+    EXPECT_TRUE(same(*got, c.out))
+        << where << "\n  got  " << whole(*got) << "\n  want " << whole(c.out);
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Files, EvalOps,
+                         testing::Values("elementwise", "scalars", "layout", "reductions",
+                                         "layers"),
+                         [](const auto& info) { return std::string(info.param); });
+
+TEST(EvalOpsRandom, DependsOnSeedAndPositionOnly) {
+  EvalValue ref = EvalValue::of(EvalTensor::make(DType::F32, {1}));
+  auto draw = [&](Op op, int64_t n, int64_t seed) {
+    auto out = evaluate_op(op, {ref, EvalValue::list({EvalValue::of(n)}), EvalValue::of(seed)}, {});
+    EXPECT_TRUE(out.ok());
+    return *out->tensor;
+  };
+  EvalTensor a = draw(Op::RandomNormal, 4000, 7), b = draw(Op::RandomNormal, 10, 7);
+  for (int64_t i = 0; i < 10; ++i) EXPECT_EQ(a.get(i), b.get(i));
+  EXPECT_NE(a.get(0), draw(Op::RandomNormal, 1, 8).get(0));
+  double mean = 0, square = 0;
+  for (int64_t i = 0; i < 4000; ++i) {
+    mean += a.get(i) / 4000;
+    square += a.get(i) * a.get(i) / 4000;
+  }
+  EXPECT_NEAR(mean, 0, 0.06);
+  EXPECT_NEAR(square, 1, 0.1);
+  EvalTensor u = draw(Op::RandomUniform, 4000, 7);
+  for (int64_t i = 0; i < 4000; ++i) {
+    ASSERT_GE(u.get(i), 0);
+    ASSERT_LT(u.get(i), 1);
+  }
+}
+
+}  // namespace
+}  // namespace axon::graph
