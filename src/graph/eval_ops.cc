@@ -115,13 +115,16 @@ constexpr std::array<OpFunction, kOpCount> make_table() {
 }
 constexpr std::array<OpFunction, kOpCount> kTable = make_table();
 
-constexpr bool covers_every_primitive() {
-#define AXON_PRIM(ident, name, effect, signature, rule, dtype) \
-  if (kTable[static_cast<size_t>(Op::ident)] == nullptr) return false;
-#include "ops/ops.def"
-  return true;
+// Looks at the rows, not at the functions: their addresses are no constants under sanitizers.
+constexpr bool has_row(Op op) {
+  for (const Row& row : kRows) {
+    if (row.op == op) return true;
+  }
+  return false;
 }
-static_assert(covers_every_primitive(), "a primitive lacks an evaluator");
+#define AXON_PRIM(ident, name, effect, signature, rule, dtype) \
+  static_assert(has_row(Op::ident), "a primitive lacks an evaluator");
+#include "ops/ops.def"
 
 // A default as the op table writes it.
 EvalValue default_value(std::string_view text) {
