@@ -1,49 +1,9 @@
 // Programs made from a small decoder: states, phases, and their serialised form.
-#include "plan/plan.h"
-
-#include <gtest/gtest.h>
-
-#include "graph/text.h"
+#include "mini.h"
 #include "plan/view.h"
-#include "support/file.h"
 
 namespace axon::plan {
 namespace {
-
-struct Mini {
-  Interner names;
-  DimTable dims{names};
-  TypeTable types{dims};
-  DiagSink sink;
-  model::ParamIndex params;
-  graph::Graph graph;
-
-  Mini() : params(tensors()) {
-    auto text = read_file(std::string(AXON_SOURCE_DIR) + "/tests/opt/mini_llama.graph");
-    EXPECT_TRUE(text.ok());
-    auto read = graph::read_graph(*text, types);
-    EXPECT_TRUE(read.ok()) << read.error().message;
-    if (read) graph = std::move(*read);
-  }
-  static std::vector<model::TensorInfo> tensors() {
-    std::vector<model::TensorInfo> all = {{"embed.weight", Storage::F32, {11, 8}}, {"norm.weight", Storage::F32, {8}}};
-    for (int i = 0; i < 2; ++i) {
-      std::string p = "layers." + std::to_string(i) + ".";
-      for (auto [name, shape] : std::vector<std::pair<const char*, std::vector<int64_t>>>{
-               {"ln1", {8}}, {"ln2", {8}}, {"q", {8, 8}}, {"k", {4, 8}}, {"v", {8, 4}}, {"o", {8, 8}},
-               {"gate", {12, 8}}, {"up", {12, 8}}, {"down", {8, 12}}}) {
-        all.push_back({p + name + ".weight", Storage::F32, shape});
-      }
-    }
-    all.push_back({"layers.1.k.bias", Storage::F32, {4}});
-    return all;
-  }
-  std::optional<runtime::Program> run(const PlanOptions& options = {}) {
-    auto program = plan(graph, types, opt::Answers{&params}, options, sink);
-    for (const Diagnostic& d : sink.all()) ADD_FAILURE() << message_of(d);
-    return program;
-  }
-};
 
 size_t count(const runtime::Phase& phase, runtime::Operation operation) {
   size_t n = 0;
