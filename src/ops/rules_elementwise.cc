@@ -247,16 +247,21 @@ RuleResult rule_Where(RuleCall& c) {
     bool tensors = c.is_tensor(1) || c.is_tensor(2);
     return c.result(tensors ? c.types.tensor() : c.types.any());
   }
-  TypeId type = cond;
-  for (size_t i = 1; i < 3; ++i) {
+  // The values come first: of two sizes that may broadcast, theirs is the result's.
+  TypeId type;
+  for (size_t i : {size_t{1}, size_t{2}, size_t{0}}) {
     c.args[i].type = c.types.strip_optional(c.args[i].type);
     if (c.is_open(i)) return c.result(c.types.tensor());
     if (!c.is_tensor(i)) {
       if (number(c.kind(i)) || c.kind(i) == TypeKind::Bool) continue;
       return wrong(c, i, c.types.tensor());
     }
+    if (!type.valid()) {
+      type = c.args[i].type;
+      continue;
+    }
     auto next = broadcast(type, c.args[i].type, c.u);
-    if (!next) return clash(c, 0, i);
+    if (!next) return clash(c, i == 0 ? 1 : 0, i);
     type = *next;
   }
   return c.result(type);

@@ -89,7 +89,8 @@ void Checker::apply_return(Frame& f) {
   if (notes.dropped_optional) {
     warn(f, Diag::WOptional, where, {"the result of `" + std::string(s_.names.text(f.def.name)) + "`", show(f, declared)});
   }
-  if (t_.kind(type) == TypeKind::Error) type = declared;
+  // An error type stays where anything is promised: what never returns fits every branch.
+  if (t_.kind(type) == TypeKind::Error && t_.kind(declared) != TypeKind::Any) type = declared;
   Known known = body.known;
   if (t_.kind(t_.strip_optional(f.u.resolve(type))) == TypeKind::Float && known.is_dim()) known = {};
   f.returned = sized(f, {f.u.resolve(type), known});

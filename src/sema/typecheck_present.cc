@@ -21,11 +21,6 @@ class Presenter {
   TypeId show(TypeId type) {
     if (t_.kind(type) == TypeKind::Error) return t_.any();
     const TypeData data = t_.get(type);
-    if (data.kind == TypeKind::Tensor) {
-      for (const Axis& axis : data.axes) {
-        if (axis.is_run() && !keeps(axis.run)) return t_.tensor();
-      }
-    }
     if (!data.items.empty()) {
       std::vector<TypeId> items;
       for (TypeId item : data.items) items.push_back(show(item));
@@ -35,14 +30,21 @@ class Presenter {
     }
     return t_.substitute(
         type, [&](SymbolId s) { return dim(s); },
-        [](SymbolId, bool& found) {
-          found = false;
-          return std::vector<Axis>{};
+        [&](SymbolId s, bool& found) {
+          found = true;
+          return std::vector<Axis>{{{}, run(s)}};
         },
         [&](SymbolId s) { return variable(s); });
   }
 
  private:
+  SymbolId run(SymbolId s) {
+    if (!d_.symbol(s).generated) return s;
+    auto [it, added] = runs_.try_emplace(s);
+    if (added) it->second = d_.symbol(names_.intern("_R" + std::to_string(runs_.size())), SymbolKind::Variable);
+    return it->second;
+  }
+
   bool keeps(SymbolId s) const { return allowed_.count(s) > 0 && !d_.symbol(s).generated; }
 
   DimId dim(SymbolId s) {
@@ -76,6 +78,7 @@ class Presenter {
   const Definition& def_;
   std::map<SymbolId, DimId> dims_;
   std::map<SymbolId, TypeId> variables_;
+  std::map<SymbolId, SymbolId> runs_;
   std::set<SymbolId> allowed_;
   int unknowns_ = 0;
 };
