@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <set>
 
+#include "sema/type_syntax.h"
 #include "sema/typecheck_checker.h"
 
 namespace axon::sema::types {
@@ -114,6 +115,16 @@ void Checker::present(Frame& f) {
       typed.params.push_back({def.params[i].name, type, optional});
     }
     typed.return_type = p.show(f.u.resolve(header.result));
+    // A helper's own header says little; what its one use makes of it is written there.
+    if (def.helper.kind != HelperKind::None) {
+      Definition& own = out_.flat.program.definitions[header.definition];
+      for (size_t i = 0; i < own.params.size(); ++i) {
+        own.params[i].type = to_syntax(t_.strip_optional(typed.params[i].type), s_);
+        own.params[i].optional = t_.kind(typed.params[i].type) == TypeKind::Optional;
+      }
+      own.return_type = to_syntax(typed.return_type, s_);
+      own.has_signature = true;
+    }
     presenters.erase(header.definition);
     presenters.emplace(header.definition, std::move(p));
   }
