@@ -15,7 +15,11 @@ int dim_level(const DimExpr& dim) {
   return op == '+' || op == '-' ? 1 : 2;
 }
 
-bool is_negative(const DimExpr& dim) { return dim.kind() == DimExprKind::Int && dim.as<DimInt>().value < 0; }
+// A minus sign is one only at the beginning of a dim or of a bracket.
+bool starts_negative(DimExprId id, const Ast& ast) {
+  while (ast[id].kind() == DimExprKind::Binary) id = ast[id].as<DimBinary>().left;
+  return ast[id].kind() == DimExprKind::Int && ast[id].as<DimInt>().value < 0;
+}
 
 std::string dim_operand(DimExprId id, bool parens, const Ast& ast, const Interner& names) {
   std::string text = dim_text(id, ast, names);
@@ -40,7 +44,7 @@ std::string dim_chain(DimExprId id, const Ast& ast, const Interner& names) {
   std::string out = dim_operand(id, dim_level(ast[id]) < dim_level({*chain.back(), {}}), ast, names);
   for (auto node = chain.rbegin(); node != chain.rend(); ++node) {
     const DimExpr& right = ast[(*node)->right];
-    bool parens = dim_level(right) <= dim_level({**node, {}}) || is_negative(right);
+    bool parens = dim_level(right) <= dim_level({**node, {}}) || starts_negative((*node)->right, ast);
     out += std::string(" ") + (*node)->op + " " + dim_operand((*node)->right, parens, ast, names);
   }
   return out;

@@ -187,7 +187,7 @@ TEST(Parse, TokenSoup) {
     state = state * 6364136223846793005ull + 1442695040888963407ull;
     return (state >> 33) % bound;
   };
-  for (int round = 0; round < 3000; ++round) {
+  for (int round = 0; round < 1500; ++round) {
     std::string text = "f x = ";
     for (uint64_t i = random(60); i > 0; --i) {
       text += pieces[random(std::size(pieces))];
