@@ -1,0 +1,186 @@
+// From the typed program to the Graph: order of modules, outputs' names, MAIN's defaults.
+#include "lower/lower.h"
+
+#include "lower/module_lowering.h"
+#include "support/text.h"
+#include "syntax/render.h"
+
+namespace axon::lower {
+namespace {
+
+using namespace syntax;
+
+// Orders definitions so that whatever one mentions stands before it.
+class Order {
+ public:
+  Order(const sema::Program& program, const Ast& ast) : program_(program), ast_(ast) {
+    state_.resize(program.definitions.size());
+    for (size_t i = 0; i < program.definitions.size(); ++i) visit(i);
+  }
+  const std::vector<size_t>& get() const { return order_; }
+
+ private:
+  void visit(size_t index) {
+    if (state_[index]) return;
+    state_[index] = true;
+    const Definition& def = program_.definitions[index];
+    for (StmtId id : def.body) statement(id);
+    expr(def.body_expr);
+    order_.push_back(index);
+  }
+  void mention(NameId name) {
+    auto found = program_.by_name.find(name);
+    if (found != program_.by_name.end()) visit(found->second);
+  }
+  void path(const PathLit& lit) {
+    for (const PathPiece& piece : lit.pieces) {
+      if (piece.placeholder) mention(piece.text);
+    }
+  }
+  void statement(StmtId id) {
+    const Stmt& s = ast_[id];
+    if (const Bind* b = s.get<Bind>()) {
+      path(b->scope);
+      expr(b->value);
+    } else if (const Return* r = s.get<Return>()) {
+      for (ExprId value : r->values) expr(value);
+    } else if (const Yield* y = s.get<Yield>()) {
+      for (ExprId value : y->values) expr(value);
+    } else if (const Loop* l = s.get<Loop>()) {
+      path(l->lexical_scope);
+      for (ExprId bound : {l->from, l->to, l->step}) expr(bound);
+      for (StmtId inner : l->body) statement(inner);
+    }
+  }
+  void expr(ExprId id) {
+    if (!id.valid()) return;
+    const Expr& e = ast_[id];
+    switch (e.kind()) {
+      case ExprKind::Name:
+        return mention(e.as<Name>().name);
+      case ExprKind::Path:
+        return path(e.as<PathExpr>().path);
+      case ExprKind::List:
+        for (ExprId item : e.as<List>().items) expr(item);
+        return;
+      case ExprKind::Tuple:
+        for (ExprId item : e.as<Tuple>().items) expr(item);
+        return;
+      case ExprKind::Call:
+        mention(e.as<Call>().callee);
+        for (const Arg& arg : e.as<Call>().args) expr(arg.value);
+        return;
+      case ExprKind::Binary:
+        expr(e.as<Binary>().left);
+        return expr(e.as<Binary>().right);
+      case ExprKind::Ternary:
+        expr(e.as<Ternary>().cond);
+        expr(e.as<Ternary>().then_value);
+        return expr(e.as<Ternary>().else_value);
+      case ExprKind::If:
+        expr(e.as<If>().cond);
+        expr(e.as<If>().then_value);
+        return expr(e.as<If>().else_value);
+      case ExprKind::Ascribe:
+        return expr(e.as<Ascribe>().value);
+      case ExprKind::Paren:
+        return expr(e.as<Paren>().inner);
+      default:
+        return;
+    }
+  }
+
+  const sema::Program& program_;
+  const Ast& ast_;
+  std::vector<bool> state_;
+  std::vector<size_t> order_;
+};
+
+// A temporary of flatten, `_v<n>`: the source had no name there.
+bool is_temporary(std::string_view name) {
+  if (name.size() < 3 || !starts_with(name, "_v")) return false;
+  for (char c : name.substr(2)) {
+    if (c < '0' || c > '9') return false;
+  }
+  return true;
+}
+
+std::string task_of(const sema::Program& program, const sema::Session& session) {
+  for (const Pragma& pragma : program.pragmas) {
+    if (session.names.text(pragma.name) != "task") continue;
+    const Expr* e = &session.ast[pragma.value];
+    if (const List* list = e->get<List>(); list && !list->items.empty())
+      e = &session.ast[list->items[0]];
+    if (const String* s = e->get<String>()) return std::string(session.names.text(s->value));
+  }
+  return "";
+}
+
+// Names by the return statement (language.md 14.3). Expressions and outputs correspond.
+std::vector<NameId> output_names(const Definition& def, size_t count, const std::string& task,
+                                 sema::Session& session) {
+  std::vector<ExprId> values;
+  if (!def.statement_body) values = {def.body_expr};
+  for (StmtId id : def.body) {
+    if (const Return* r = session.ast[id].get<Return>()) values = r->values;
+  }
+  if (values.size() == 1 && session.ast[values[0]].kind() == ExprKind::Tuple) {
+    values = session.ast[values[0]].as<Tuple>().items;
+  }
+  NameId logits = session.names.intern("logits");
+  std::vector<NameId> out;
+  for (size_t i = 0; i < count; ++i) {
+    const Expr* e = i < values.size() ? &session.ast[values[i]] : nullptr;
+    while (e && e->kind() == ExprKind::Ascribe) e = &session.ast[e->as<Ascribe>().value];
+    const Name* plain = e ? e->get<Name>() : nullptr;
+    if (plain && !is_temporary(session.names.text(plain->name))) {
+      std::string text(session.names.text(plain->name));
+      size_t mark = text.rfind("__g");
+      if (mark != text.npos && mark > 0 && parse_int(text.substr(mark + 3))) text.resize(mark);
+      out.push_back(session.names.intern(text));
+    } else {
+      out.push_back(count == 1 ? logits : session.names.intern("out" + std::to_string(i)));
+    }
+  }
+  bool named = false;
+  for (NameId name : out) named = named || name == logits;
+  bool language_model = task == "causal_lm" || task == "masked_lm" || task == "seq2seq_lm";
+  if (language_model && !named && !out.empty()) out[0] = logits;
+  return out;
+}
+
+}  // namespace
+
+graph::Graph lower(const sema::TypedProgram& program, sema::Session& session) {
+  const sema::Program& source = program.flat.program;
+  graph::Graph graph;
+  for (const Pragma& pragma : source.pragmas) {
+    graph.pragmas.push_back({pragma.name, render_expr(pragma.value, session.ast, session.names)});
+  }
+  Context context{program, session, graph, {}};
+  Order order(source, session.ast);
+  for (size_t index : order.get()) {
+    const Definition& def = source.definitions[index];
+    graph::Module module;
+    module.name = def.name;
+    graph.modules.push_back(std::move(module));
+    graph::ModuleId id{static_cast<int32_t>(graph.modules.size() - 1)};
+    ModuleLowering lowering(context, id, index);
+    lowering.run();
+    context.modules[def.name] = id;
+    if (def.name != source.main) continue;
+    graph.main = id;
+    graph[id].output_names =
+        output_names(def, graph[id].outputs.size(), task_of(source, session), session);
+    for (const auto& [param, value] : program.flat.main_defaults) {
+      for (size_t i = 0; i < def.params.size(); ++i) {
+        if (def.params[i].name != param) continue;
+        graph::Operand operand = lowering.operand(value);
+        graph[id].defaults.push_back({static_cast<int32_t>(i), std::move(operand)});
+      }
+    }
+  }
+  return graph;
+}
+
+}  // namespace axon::lower

@@ -1,0 +1,490 @@
+// Lowers one definition: binds to nodes, loops to core.repeat, names to values.
+#include "lower/module_lowering.h"
+
+#include "graph/builder.h"
+#include "graph/text_cursor.h"
+#include "support/text.h"
+
+namespace axon::lower {
+
+using namespace syntax;
+using graph::Node;
+using graph::Operand;
+using graph::ValueId;
+
+namespace {
+
+Op binary_op(BinaryOp op) {
+  switch (op) {
+    case BinaryOp::Add:
+      return Op::CoreBinaryAdd;
+    case BinaryOp::Sub:
+      return Op::CoreBinarySub;
+    case BinaryOp::Mul:
+      return Op::CoreBinaryMul;
+    case BinaryOp::Div:
+      return Op::CoreBinaryDiv;
+    case BinaryOp::Mod:
+      return Op::CoreBinaryMod;
+    case BinaryOp::Eq:
+      return Op::CoreBinaryEq;
+    case BinaryOp::Ne:
+      return Op::CoreBinaryNe;
+    case BinaryOp::Lt:
+      return Op::CoreBinaryLt;
+    case BinaryOp::Le:
+      return Op::CoreBinaryLe;
+    case BinaryOp::Gt:
+      return Op::CoreBinaryGt;
+    case BinaryOp::Ge:
+      return Op::CoreBinaryGe;
+    case BinaryOp::And:
+      return Op::CoreBinaryAnd;
+    case BinaryOp::Or:
+      return Op::CoreBinaryOr;
+  }
+  AXON_UNREACHABLE("binary operator");
+}
+
+// What stands as an operand or an alias: names, literals, paths.
+bool is_plain(const Expr& e) {
+  switch (e.kind()) {
+    case ExprKind::Name:
+    case ExprKind::Int:
+    case ExprKind::Float:
+    case ExprKind::Bool:
+    case ExprKind::Null:
+    case ExprKind::String:
+    case ExprKind::Path:
+      return true;
+    default:
+      return false;
+  }
+}
+
+}  // namespace
+
+ModuleLowering::ModuleLowering(Context& context, graph::ModuleId module, size_t definition)
+    : c_(context),
+      def_(context.program.flat.program.definitions[definition]),
+      typed_(context.program.definitions[definition]),
+      graph_(context.graph),
+      id_(module),
+      ast_(context.session.ast),
+      types_(context.session.types),
+      names_(context.session.names),
+      dims_(context.session.ast, context.session.types) {}
+
+void ModuleLowering::run() {
+  module().is_global = def_.is_global;
+  module().span = def_.span;
+  module().return_type = typed_.return_type.valid() ? typed_.return_type : types_.any();
+  inputs();
+  if (!def_.statement_body) results({def_.body_expr});
+  for (size_t i = 0; i < def_.body.size(); ++i) {
+    const Stmt s = ast_[def_.body[i]];
+    if (const Bind* b = s.get<Bind>()) {
+      bind(*b, s.span);
+    } else if (const Loop* l = s.get<Loop>()) {
+      loop(*l, s.span, {def_.body.begin() + static_cast<int64_t>(i) + 1, def_.body.end()});
+    } else if (const Return* r = s.get<Return>()) {
+      results(r->values);
+    } else {
+      fail("a statement that is not flat", s.span);
+    }
+  }
+  constraints();
+}
+
+void ModuleLowering::fail(std::string_view what, Span span) {
+  c_.session.sink.report(
+      Diag::GraphInvalid, span,
+      {"typecheck", std::string(what) + " in `" + std::string(names_.text(def_.name)) + "`"});
+}
+
+TypeId ModuleLowering::type_of(ExprId id) const {
+  size_t index = static_cast<size_t>(id.index);
+  const auto& all = c_.program.type_of;
+  return id.valid() && index < all.size() && all[index].valid() ? all[index] : types_.any();
+}
+
+bool ModuleLowering::is_global(NameId name) const {
+  const auto& program = c_.program.flat.program;
+  auto found = program.by_name.find(name);
+  return found != program.by_name.end() && program.definitions[found->second].is_global &&
+         c_.modules.contains(name);
+}
+
+// ---- values --------------------------------------------------------------------------------
+
+// A name bound again gets `x__g1`, `x__g2`, …; so does `_`, which is never read.
+NameId ModuleLowering::unique(NameId name) {
+  std::string base(names_.text(name));
+  NameId out = name;
+  for (int n = 1; names_.text(out) == "_" || taken_.contains(out); ++n) {
+    out = names_.intern(base + "__g" + std::to_string(n));
+  }
+  taken_.insert(out);
+  return out;
+}
+
+ValueId ModuleLowering::add_value(NameId name, TypeId type) {
+  graph::Value value;
+  value.name = unique(name);
+  value.type = type;
+  ValueId id = module().values.add(value);
+  values_[name] = id;
+  return id;
+}
+
+void ModuleLowering::inputs() {
+  for (size_t i = 0; i < def_.params.size(); ++i) {
+    const Param& param = def_.params[i];
+    bool typed = i < typed_.params.size();
+    TypeId type = typed ? typed_.params[i].type : types_.any();
+    ValueId value = add_value(param.name, type);
+    module().values[value].optional = typed ? typed_.params[i].optional : param.optional;
+    module().inputs.push_back(value);
+    dims_.learn(param.type, type);
+  }
+  for (ValueId input : module().inputs) dims_.learn_symbols(module().values[input].type);
+}
+
+// The types that several names get from one value.
+std::vector<TypeId> ModuleLowering::split(TypeId whole, size_t count) const {
+  if (count == 1) return {whole};
+  const TypeData data = types_.get(types_.strip_optional(whole));
+  if (data.kind == TypeKind::Tuple && data.items.size() == count) return data.items;
+  TypeId item = data.kind == TypeKind::List ? data.items[0] : types_.any();
+  return std::vector<TypeId>(count, item);
+}
+
+graph::NodeId ModuleLowering::add_node(Node node, const PathLit& scope, Span span) {
+  node.source = def_.helper.parent.valid() ? def_.helper.parent : def_.name;
+  node.scope = path(scope, span);
+  if (node.scope.pieces.empty()) node.scope.absolute = true;
+  node.span = span;
+  graph::NodeId id = module().nodes.add(std::move(node));
+  module().order.push_back(id);
+  return id;
+}
+
+void ModuleLowering::add_outputs(graph::NodeId node, const std::vector<Target>& targets,
+                                 const std::vector<TypeId>& types) {
+  for (size_t i = 0; i < targets.size(); ++i) {
+    ValueId value = add_value(targets[i].name, types[i]);
+    module().values[value].producer = node;
+    module().values[value].output_index = static_cast<int32_t>(i);
+    module().nodes[node].outputs.push_back(value);
+    dims_.learn_symbols(types[i]);
+  }
+}
+
+// ---- expressions ---------------------------------------------------------------------------
+
+graph::Path ModuleLowering::path(const PathLit& lit, Span span) {
+  graph::Path out;
+  out.absolute = lit.absolute;
+  for (const PathPiece& piece : lit.pieces) {
+    graph::PathPiece p;
+    p.text = piece.text;
+    p.placeholder = piece.placeholder;
+    p.joined = piece.joined;
+    if (piece.placeholder) {
+      Operand read = name(piece.text, {}, span);
+      if (auto* r = read.get<graph::Ref>()) p.value = r->value;
+      if (auto* d = read.get<graph::DimRef>()) p.dim = d->dim;
+      if (auto* g = read.get<graph::GlobalRef>()) p.global = g->module;
+    }
+    out.pieces.push_back(p);
+  }
+  return out;
+}
+
+// A local, else a dim of the definition, else a global binding (language.md 7.3).
+Operand ModuleLowering::name(NameId id, ExprId expr, Span span) {
+  auto local = values_.find(id);
+  if (local != values_.end()) {
+    TypeId type = expr.valid() ? type_of(expr) : module().values[local->second].type;
+    return {graph::Ref{local->second}, type};
+  }
+  if (is_global(id)) return {graph::GlobalRef{c_.modules.at(id)}, type_of(expr)};
+  DimId dim = dims_.find(id);
+  if (dim.valid()) return {graph::DimRef{dim}, types_.dim()};
+  fail("name `" + std::string(names_.text(id)) + "` without a value", span);
+  return {graph::LitNull{}, types_.null()};
+}
+
+Operand ModuleLowering::operand(ExprId id) {
+  const Expr e = ast_[id];
+  TypeId type = type_of(id);
+  switch (e.kind()) {
+    case ExprKind::Name:
+      return name(e.as<Name>().name, id, e.span);
+    case ExprKind::Int:
+      return {graph::LitInt{e.as<Int>().value}, type};
+    case ExprKind::Float:
+      return {graph::LitFloat{e.as<Float>().value}, type};
+    case ExprKind::Bool:
+      return {graph::LitBool{e.as<Bool>().value}, type};
+    case ExprKind::Null:
+      return {graph::LitNull{}, type};
+    case ExprKind::String:
+      return {graph::LitString{e.as<String>().value}, type};
+    case ExprKind::Path:
+      return {path(e.as<PathExpr>().path, e.span), type};
+    case ExprKind::Paren:
+      return operand(e.as<Paren>().inner);
+    default:
+      break;
+  }
+  graph::NestedExpr nested;
+  nested.type = type;
+  nested.span = e.span;
+  application(nested, e);
+  return {graph::Nested{module().nested.add(std::move(nested))}, type};
+}
+
+template <class Target>
+void ModuleLowering::application(Target& target, const Expr& e) {
+  auto add = [&](ExprId id) {
+    Operand o = operand(id);
+    target.inputs.push_back(std::move(o));
+  };
+  switch (e.kind()) {
+    case ExprKind::Call: {
+      const Call& call = e.as<Call>();
+      for (const Arg& arg : call.args) add(arg.value);
+      if (auto primitive = find_primitive(names_.text(call.callee))) {
+        target.op = *primitive;
+        return;
+      }
+      target.op = Op::CoreCall;
+      auto found = c_.modules.find(call.callee);
+      if (found != c_.modules.end())
+        target.callee = found->second;
+      else
+        fail("call of `" + std::string(names_.text(call.callee)) + "`", e.span);
+      return;
+    }
+    case ExprKind::Binary:
+      target.op = binary_op(e.as<Binary>().op);
+      add(e.as<Binary>().left);
+      add(e.as<Binary>().right);
+      return;
+    case ExprKind::Ternary:
+      target.op = Op::CoreSelect;
+      add(e.as<Ternary>().cond);
+      add(e.as<Ternary>().then_value);
+      add(e.as<Ternary>().else_value);
+      return;
+    case ExprKind::If:
+      target.op = Op::CoreSelect;
+      add(e.as<If>().cond);
+      add(e.as<If>().then_value);
+      add(e.as<If>().else_value);
+      return;
+    case ExprKind::List:
+    case ExprKind::Tuple:
+      target.op = e.kind() == ExprKind::List ? Op::CoreList : Op::CoreTuple;
+      for (ExprId item : e.kind() == ExprKind::List ? e.as<List>().items : e.as<Tuple>().items)
+        add(item);
+      return;
+    case ExprKind::Ascribe: {
+      // Around an operation it only gives the type; around an atom it is an assertion of its own.
+      const Ascribe& a = e.as<Ascribe>();
+      dims_.learn(a.type, target.type);
+      const Expr inner = ast_[a.value];
+      if (!is_plain(inner)) return application(target, inner);
+      target.op = Op::CoreAscribe;
+      add(a.value);
+      return;
+    }
+    case ExprKind::Paren:
+      return application(target, ast_[e.as<Paren>().inner]);
+    default:
+      return fail("an expression that is not flat", e.span);
+  }
+}
+
+// ---- statements ----------------------------------------------------------------------------
+
+void ModuleLowering::bind(const Bind& bind, Span span) {
+  const Expr e = ast_[bind.value];
+  Node node;
+  node.type = type_of(bind.value);
+  if (is_plain(e)) {
+    node.op = Op::CoreAlias;
+    node.inputs.push_back(operand(bind.value));
+  } else {
+    application(node, e);
+  }
+  TypeId whole = node.type;
+  graph::NodeId id = add_node(std::move(node), bind.scope, span);
+  add_outputs(id, bind.targets, split(whole, bind.targets.size()));
+}
+
+// The type under which the next statement that reads a name sees it.
+std::optional<TypeId> ModuleLowering::type_at_use(NameId wanted,
+                                                  const std::vector<StmtId>& following) const {
+  std::optional<TypeId> found;
+  auto visit = [&](auto&& self, ExprId id) -> void {
+    if (!id.valid() || found) return;
+    const Expr& e = ast_[id];
+    switch (e.kind()) {
+      case ExprKind::Name:
+        if (e.as<Name>().name == wanted) found = type_of(id);
+        return;
+      case ExprKind::Call:
+        for (const Arg& arg : e.as<Call>().args) self(self, arg.value);
+        return;
+      case ExprKind::Binary:
+        self(self, e.as<Binary>().left);
+        return self(self, e.as<Binary>().right);
+      case ExprKind::List:
+        for (ExprId item : e.as<List>().items) self(self, item);
+        return;
+      case ExprKind::Tuple:
+        for (ExprId item : e.as<Tuple>().items) self(self, item);
+        return;
+      case ExprKind::Ascribe:
+        return self(self, e.as<Ascribe>().value);
+      case ExprKind::Paren:
+        return self(self, e.as<Paren>().inner);
+      // Branches may narrow; their types say nothing of the value itself.
+      default:
+        return;
+    }
+  };
+  for (StmtId id : following) {
+    const Stmt& s = ast_[id];
+    if (const Bind* b = s.get<Bind>()) {
+      visit(visit, b->value);
+      for (const Target& t : b->targets) {
+        if (t.name == wanted) return found;
+      }
+    } else if (const Return* r = s.get<Return>()) {
+      for (ExprId value : r->values) visit(visit, value);
+    } else if (const Loop* l = s.get<Loop>()) {
+      for (const Target& t : l->targets) {
+        if (t.name == wanted) return found;
+      }
+    }
+    if (found) return found;
+  }
+  return found;
+}
+
+// `targets <- for v <- [a..b) step=s carry (c…) step_helper args…`
+void ModuleLowering::loop(const Loop& loop, Span span, const std::vector<StmtId>& following) {
+  const Yield* yield = loop.body.size() == 1 ? ast_[loop.body[0]].get<Yield>() : nullptr;
+  bool flat = yield && yield->values.size() == 1 && ast_[yield->values[0]].kind() == ExprKind::Call;
+  if (!flat) return fail("a loop that is not flat", span);
+  ExprId round_id = yield->values[0];
+  const Call call = ast_[round_id].as<Call>();
+  auto callee = c_.modules.find(call.callee);
+  if (callee == c_.modules.end()) return fail("a loop without a step definition", span);
+  graph::RepeatInfo info;
+  info.callee = callee->second;
+  info.var = loop.var;
+  Node node;
+  node.op = Op::CoreRepeat;
+  for (ExprId bound : {loop.from, loop.to}) node.inputs.push_back(operand(bound));
+  node.inputs.push_back(loop.step.valid() ? operand(loop.step) : graph::lit_int(1, types_));
+  std::vector<TypeId> initial;
+  for (const Target& carry : loop.carry) {
+    info.carry_names.push_back(carry.name);
+    node.inputs.push_back(name(carry.name, {}, carry.span));
+    initial.push_back(node.inputs.back().type);
+  }
+  std::vector<Target> targets = loop.targets;
+  if (loop.carry.empty()) {
+    // Evaluated for its checks only: one null goes round.
+    info.carry_names.push_back(names_.intern("_"));
+    node.inputs.push_back(graph::lit_null(types_));
+    initial.push_back(types_.null());
+    targets.push_back({names_.intern("_"), span});
+  }
+  if (targets.size() != info.carry_names.size())
+    return fail("a loop with other targets than carries", span);
+  for (const Arg& arg : call.args) {
+    graph::RepeatArg role;
+    const Name* plain = ast_[arg.value].get<Name>();
+    bool found = plain && plain->name == loop.var;
+    for (size_t i = 0; plain && !found && i < loop.carry.size(); ++i) {
+      if (loop.carry[i].name != plain->name) continue;
+      role = {graph::RepeatArg::Kind::Carry, static_cast<int32_t>(i)};
+      found = true;
+    }
+    if (!found) {
+      role = {graph::RepeatArg::Kind::Input, static_cast<int32_t>(node.inputs.size())};
+      node.inputs.push_back(operand(arg.value));
+    }
+    info.args.push_back(role);
+  }
+  std::vector<TypeId> types = split(type_of(round_id), targets.size());
+  for (size_t i = 0; i < types.size(); ++i) {
+    if (types[i] == initial[i]) continue;
+    if (auto used = type_at_use(targets[i].name, following)) types[i] = *used;
+  }
+  node.type = types.size() == 1 ? types[0] : types_.tuple(types);
+  node.repeat = static_cast<int32_t>(module().repeats.size());
+  module().repeats.push_back(std::move(info));
+  graph::NodeId id = add_node(std::move(node), loop.lexical_scope, span);
+  add_outputs(id, targets, types);
+}
+
+void ModuleLowering::results(const std::vector<ExprId>& values) {
+  std::vector<ExprId> items = values;
+  const Expr* only = values.size() == 1 ? &ast_[values[0]] : nullptr;
+  if (only && only->kind() == ExprKind::Tuple) items = only->as<Tuple>().items;
+  for (ExprId id : items) module().outputs.push_back(operand(id));
+}
+
+// ---- constraints ---------------------------------------------------------------------------
+
+void ModuleLowering::constraints() {
+  for (const std::string& text : typed_.constraints) constraint(text);
+}
+
+// `left == right`, or `left == right or right == 1`, in the definition's own dim names. Facts on
+// dims that the module does not know say nothing here.
+void ModuleLowering::constraint(std::string_view text) {
+  size_t alternative = text.find(" or ");
+  std::string_view first = text.substr(0, alternative);
+  bool readable = true;
+  auto read = [&](std::string_view part) {
+    graph::Cursor cursor(part, types_);
+    DimId dim = cursor.dim();
+    readable = readable && cursor.ok();
+    if (!cursor.ok()) return dim;
+    return types_.dims().substitute(dim, [&](SymbolId symbol) -> DimId {
+      NameId symbol_name = types_.dims().symbol(symbol).name;
+      DimId known = dims_.find(symbol_name);
+      if (!known.valid()) readable = false;
+      return known;
+    });
+  };
+  auto fact = [&](std::string_view part, graph::Relation relation) {
+    size_t sign = part.find(" == ");
+    readable = readable && sign != part.npos;
+    graph::Fact f;
+    f.relation = relation;
+    if (!readable) return f;
+    f.left = graph::dim_operand(read(part.substr(0, sign)), types_);
+    f.right = graph::dim_operand(read(part.substr(sign + 4)), types_);
+    return f;
+  };
+  graph::Constraint c;
+  c.fact = fact(first, graph::Relation::Eq);
+  if (alternative != text.npos) {
+    c.guards.push_back(fact(text.substr(alternative + 4), graph::Relation::Ne));
+  }
+  bool trivial =
+      readable && c.fact.left.as<graph::DimRef>().dim == c.fact.right.as<graph::DimRef>().dim;
+  if (!readable || trivial) return;
+  c.span = def_.name_span;
+  module().constraints.push_back(std::move(c));
+}
+
+}  // namespace axon::lower

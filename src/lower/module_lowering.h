@@ -1,0 +1,71 @@
+// Lowers one definition. Private to the lowering.
+#pragma once
+
+#include <optional>
+#include <string_view>
+#include <unordered_map>
+#include <unordered_set>
+#include <vector>
+
+#include "graph/graph.h"
+#include "lower/dim_names.h"
+#include "sema/stages.h"
+
+namespace axon::lower {
+
+// What all modules share.
+struct Context {
+  const sema::TypedProgram& program;
+  sema::Session& session;
+  graph::Graph& graph;
+  std::unordered_map<NameId, graph::ModuleId, IdHash> modules;  // by definition, once they exist
+};
+
+class ModuleLowering {
+ public:
+  ModuleLowering(Context& context, graph::ModuleId module, size_t definition);
+  void run();
+  // An expression as an operand: atoms as they are, everything else nested.
+  graph::Operand operand(syntax::ExprId id);
+
+ private:
+  void inputs();
+  void statement(syntax::StmtId id);
+  void bind(const syntax::Bind& bind, Span span);
+  void loop(const syntax::Loop& loop, Span span, const std::vector<syntax::StmtId>& following);
+  void results(const std::vector<syntax::ExprId>& values);
+  void constraints();
+  void constraint(std::string_view text);
+
+  // Fills op, callee and inputs of a node or a nested expression.
+  template <class Target>
+  void application(Target& target, const syntax::Expr& e);
+  graph::Operand name(NameId id, syntax::ExprId expr, Span span);
+  graph::Path path(const syntax::PathLit& path, Span span);
+  graph::NodeId add_node(graph::Node node, const syntax::PathLit& scope, Span span);
+  void add_outputs(graph::NodeId node, const std::vector<syntax::Target>& targets,
+                   const std::vector<TypeId>& types);
+  graph::ValueId add_value(NameId name, TypeId type);
+  NameId unique(NameId name);
+  TypeId type_of(syntax::ExprId id) const;
+  std::vector<TypeId> split(TypeId whole, size_t count) const;
+  std::optional<TypeId> type_at_use(NameId name,
+                                    const std::vector<syntax::StmtId>& following) const;
+  bool is_global(NameId name) const;
+  void fail(std::string_view what, Span span);
+
+  Context& c_;
+  const syntax::Definition& def_;
+  const sema::TypedDefinition& typed_;
+  graph::Graph& graph_;
+  graph::ModuleId id_;
+  const syntax::Ast& ast_;
+  TypeTable& types_;
+  Interner& names_;
+  DimNames dims_;
+  std::unordered_map<NameId, graph::ValueId, IdHash> values_;  // what a source name means now
+  std::unordered_set<NameId, IdHash> taken_;
+  graph::Module& module() { return graph_[id_]; }
+};
+
+}  // namespace axon::lower
