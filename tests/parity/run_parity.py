@@ -157,6 +157,17 @@ def compare_batch(axon: Axon, model, members: list[list[int]], alone: list[np.nd
         near(found[row][mask[row] == 1], want, TINY_LOGITS, f"row {row}")
 
 
+def compare_score(axon: Axon, model, ids: list[int], logits: np.ndarray, tolerance: float) -> None:
+    """`axon score`: the log-probability of each token but the first."""
+    text = ",".join(str(number) for number in ids)
+    found = json.loads(axon.call("score", model, "--prompt-ids", text, "--math", "exact", "--json"))
+    wide = logits.astype(np.float64)
+    shifted = wide - wide.max(axis=-1, keepdims=True)
+    logs = shifted - np.log(np.exp(shifted).sum(axis=-1, keepdims=True))
+    want = np.array([logs[place, token] for place, token in enumerate(ids[1:])])
+    near(np.array(found["logprobs"]), want, tolerance, "log-probabilities")
+
+
 def tiny_prompts(vocabulary: int) -> list[list[int]]:
     """Three prompts of different lengths, and one of a single token."""
     draw = np.random.default_rng(7)
@@ -183,6 +194,7 @@ def tiny_causal(axon: Axon, tally: Tally, folder: pathlib.Path, want: Expected) 
             f"{name} {' '.join(map(str, option))}: greedy tokens",
             lambda option=option: compare_greedy(axon, tally, folder, members[2], greedy[2], *option),
         )
+    tally.check(f"{name}: score", lambda: compare_score(axon, folder, members[2], alone[2], TINY_LOGITS))
     for side in ("left", "right"):
         tally.check(
             f"{name} {side} padding: rows alone",
@@ -286,7 +298,11 @@ def smollm_numbers(axon: Axon, tally: Tally, folder: pathlib.Path, want: Expecte
         "float32 logits of 512 tokens",
         lambda: near(axon.logits(folder, ids[:512]), logits[:512], REAL_LOGITS, "logits"),
     )
-    tally.check("float32 logits in chunks", lambda: chunked_logits(axon, folder, ids, axon.logits(folder, ids), 64))
+    tally.check(
+        "float32 logits in chunks",
+        lambda: chunked_logits(axon, folder, ids, axon.logits(folder, ids, "--chunk", len(ids)), 64),
+    )
+    tally.check("float32 score", lambda: compare_score(axon, folder, ids, logits, REAL_LOGITS))
 
 
 def smollm_group(axon: Axon, tally: Tally) -> None:
