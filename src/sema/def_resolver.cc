@@ -165,6 +165,7 @@ NameId DefResolver::primitive(NameId name, Span span) {
 void DefResolver::report_unknown(NameId name, Span span, Use use) {
   Diag code = use == Use::Placeholder ? Diag::ResPlaceholder : Diag::ResUnknown;
   Diagnostic& diag = session_.sink.report(code, span, {names_.text(name)});
+  if (names_.text(name).size() < 3) return;  // everything short is near
   std::vector<std::string> locals;
   for (NameId local : locals_.names()) locals.emplace_back(names_.text(local));
   for (NameId dim : bound_dims_) locals.emplace_back(names_.text(dim));
@@ -246,18 +247,8 @@ void DefResolver::check_path(const PathLit& path) {
   if (path.absolute || path.pieces.empty() || path_params_.empty() || !warns()) return;
   const PathPiece& first = path.pieces[0];
   bool whole = path.pieces.size() < 2 || !path.pieces[1].joined;
-  if (!whole) return;
-  if (first.placeholder) {
-    if (first.text == path_params_[0]) {
-      session_.sink.report(Diag::WPathDouble, path.span, {render_path(path, names_)});
-    }
-    return;
-  }
-  bool is_param =
-      std::find(path_params_.begin(), path_params_.end(), first.text) != path_params_.end();
-  if (is_param && path.pieces.size() > 1) {
-    session_.sink.report(Diag::WPathParamSegment, path.span, {names_.text(first.text)});
-  }
+  if (!whole || !first.placeholder || first.text != path_params_[0]) return;
+  session_.sink.report(Diag::WPathDouble, path.span, {render_path(path, names_)});
 }
 
 // ---- statements ----------------------------------------------------------------------------

@@ -26,6 +26,9 @@ class Materializer : public Rewriter {
     ExprId inner = children(id);
     const Expr node = ast_[inner];
     if (const Call* call = node.get<Call>()) return replace(inner, *call, {}, node.span);
+    // A literal needs no parentheses where its call did.
+    const Paren* paren = node.get<Paren>();
+    if (paren && inner != id && is_literal(paren->inner)) return paren->inner;
     const Name* name = node.get<Name>();
     if (name && !name->suffixes.empty()) {
       return replace(inner, Call{name->name, node.span, name->suffixes, {}}, {}, node.span);
@@ -34,6 +37,18 @@ class Materializer : public Rewriter {
   }
 
  private:
+  bool is_literal(ExprId id) const {
+    switch (ast_[id].kind()) {
+      case ExprKind::Int:
+      case ExprKind::Float:
+      case ExprKind::Bool:
+      case ExprKind::Null:
+      case ExprKind::String:
+      case ExprKind::List: return true;
+      default: return false;
+    }
+  }
+
   // The literal for a read whose answer is known, else `id`.
   ExprId replace(ExprId id, const Call& call, ExprId piped, Span span) {
     KnownCall known = eval_.known_call(call.callee);

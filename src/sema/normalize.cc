@@ -242,6 +242,7 @@ class Normalizer : public Rewriter {
     if (shape.carry.empty()) {
       session_.sink.report(Diag::WLoopNoEffect, span);
       std::vector<ExprId> values = last ? last->values : std::vector<ExprId>();
+      if (values.size() == 1 && gives_null(values[0])) return Rewriter::loop(id, node, out);
       if (last) node.body.pop_back();
       for (ExprId value : values) {
         if (ast_[strip_parens(value, ast_)].kind() == ExprKind::Null) continue;
@@ -267,6 +268,17 @@ class Normalizer : public Rewriter {
   }
 
  private:
+  // `null`, or a call of a definition that returns just that.
+  bool gives_null(ExprId id) const {
+    const Expr& node = ast_[strip_parens(id, ast_)];
+    if (node.kind() == ExprKind::Null) return true;
+    const Call* call = node.get<Call>();
+    const Definition* def = call ? find_definition(program_, call->callee) : nullptr;
+    if (!def || !def->statement_body) return false;
+    const Return* ret = ast_[def->body.back()].get<Return>();
+    return ret && ret->values.size() == 1 && ast_[ret->values[0]].kind() == ExprKind::Null;
+  }
+
   ExprId path_value(const PathLit& lit, ExprId like) {
     bool one = !lit.absolute && lit.pieces.size() == 1 && !lit.pieces[0].placeholder;
     if (!one || !path_params_.count(lit.pieces[0].text)) {

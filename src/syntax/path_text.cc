@@ -19,6 +19,16 @@ bool is_segment(std::string_view text) {
 
 namespace {
 
+// A placeholder's name: an identifier, or the qualified name of a constant in another module.
+bool is_placeholder_name(std::string_view text) {
+  while (true) {
+    size_t dot = text.find('.');
+    if (!is_ident(text.substr(0, dot))) return false;
+    if (dot == text.npos) return true;
+    text.remove_prefix(dot + 1);
+  }
+}
+
 // Collects the pieces of one path; `open` says that the segment so far is not empty.
 struct PieceList {
   Interner& names;
@@ -58,7 +68,7 @@ PathLit path_from_text(bool absolute, std::string_view text, Span path_span, Int
     size_t close = text.find('}', brace);
     std::string_view inside =
         close == text.npos || text[brace] == '}' ? "" : text.substr(brace + 1, close - brace - 1);
-    if (!is_ident(inside)) {
+    if (!is_placeholder_name(inside)) {
       std::string_view shown = text.substr(brace, close == text.npos ? text.npos : close + 1 - brace);
       errors.push_back({Diag::AstPlaceholder, path_span, {shown}, {}, {}, {}});
       return path;
