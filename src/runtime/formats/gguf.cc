@@ -128,6 +128,15 @@ class Cursor {
     return bytes_.substr(begin, length);
   }
 
+  // Steps over a string that is present already; false when it is not, or does not end.
+  bool skip_string() {
+    if (bytes_.size() - pos_ < 8) return false;
+    auto length = load<uint64_t>(bytes_.data() + pos_);
+    if (length > bytes_.size() - pos_ - 8) return false;
+    pos_ += 8 + length;
+    return true;
+  }
+
   const char* at(uint64_t offset) const { return bytes_.data() + offset; }
 
  private:
@@ -241,7 +250,10 @@ class HeaderReader {
         items.items.push_back(scalar(type, cursor_.at(first + i * least_size(type))));
       }
     } else {
-      for (uint64_t i = 0; i < count; ++i) AXON_TRY_VOID(read_string_item(small, items));
+      for (uint64_t i = 0; i < count; ++i) {
+        if (!small && cursor_.skip_string()) continue;
+        AXON_TRY_VOID(read_string_item(small, items));
+      }
     }
     if (small) out_.metadata.members.emplace_back(key, std::move(items));
     out_.arrays.push_back({std::move(key), type, count, {}});

@@ -15,6 +15,7 @@ constexpr std::string_view kReplacement = "\xEF\xBF\xBD";
 // A token whose characters all stand for bytes gives these, any other its own bytes.
 std::string byte_level(std::string_view token) {
   std::string out;
+  out.reserve(token.size());
   bool all = true;
   for_each_code_point(token, [&](uint32_t code, size_t, size_t) {
     int byte = byte_of_char(code);

@@ -50,7 +50,7 @@ struct Tokenizer::Impl {
   std::unordered_map<std::string, int32_t> added_ids;
   std::unordered_set<std::string> special_texts;
   std::vector<int32_t> prefix_ids, suffix_ids;
-  std::vector<std::string> bytes;  // by id, when the decoder works by bytes
+  StringList bytes;  // by id, when the decoder works by bytes
 
   std::mutex mutex;  // guards patterns and the cache
   std::unordered_map<std::string, std::vector<int32_t>, TextHash, std::equal_to<>> cache;
@@ -165,10 +165,11 @@ Result<Tokenizer> Tokenizer::create(TokenizerSpec spec) {
   impl->suffix_ids = std::move(spec.suffix_ids);
   Tokenizer out(std::move(impl));
   if (out.impl_->decoder.by_bytes()) {
-    out.impl_->bytes.resize(static_cast<size_t>(out.end_id()));
-    for (int32_t id = 0; id < out.end_id(); ++id) {
-      auto shown = out.impl_->shown(id);
-      if (shown) out.impl_->bytes[static_cast<size_t>(id)] = out.impl_->decoder.bytes_of(*shown);
+    auto end = static_cast<size_t>(out.end_id());
+    out.impl_->bytes.reserve(end, end * 8);
+    for (size_t id = 0; id < end; ++id) {
+      auto shown = out.impl_->shown(static_cast<int32_t>(id));
+      out.impl_->bytes.add(shown ? out.impl_->decoder.bytes_of(*shown) : "");
     }
   }
   return out;
