@@ -36,6 +36,8 @@ Result<std::unique_ptr<Model>> Model::load(Program program, model::ParamSource& 
   BindOptions bind;
   AXON_TRY(bind.kernels, choose_kernels(options.isa));
   bind.pack = options.pack;
+  if (options.store == DType::Unknown) model->options_.store = store_of(options.math.preset);
+  apply_math(program, options.math, bind.kernels);
   AXON_TRY(model->bound_, BoundModel::bind(std::move(program), source, bind));
   model->pool_ = std::make_unique<ThreadPool>(options.threads);
   for (size_t i = 0; i < model->bound_->program().phases.size(); ++i) {

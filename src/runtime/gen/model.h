@@ -6,6 +6,7 @@
 #include <string_view>
 #include <vector>
 
+#include "runtime/bind/math.h"
 #include "runtime/bind/model.h"
 #include "runtime/core/executor.h"
 #include "support/result.h"
@@ -17,7 +18,8 @@ struct ModelOptions {
   int threads = 0;                // 0: default_threads()
   std::string isa;                // `--isa`, empty: the best
   bool pack = true;
-  DType store = DType::F32;       // of key/value stores
+  MathOptions math;
+  DType store = DType::Unknown;   // of key/value stores; Unknown: as the preset has it
   bool check_memory = true;
 };
 

@@ -2,6 +2,7 @@
 // written out in plain double arithmetic. Shared by the tests of binding and of generation.
 #pragma once
 
+#include <algorithm>
 #include <cmath>
 #include <cstring>
 #include <map>
@@ -9,6 +10,7 @@
 #include <vector>
 
 #include "model/param_source.h"
+#include "runtime/core/number.h"
 #include "runtime/core/program.h"
 
 namespace axon::runtime::test {
@@ -124,6 +126,28 @@ struct TinyWeights {
     fill(o, kWidth * kWidth, 0.8);
     fill(head, kVocab * kWidth, 2);
   }
+  // The matrices but the embedding as Q8_0, and their values as that storage has them.
+  void give_q8(MemorySource& source) {
+    source.add_floats("embed", {kVocab, kWidth}, embed);
+    source.add_floats("norm", {kWidth}, norm);
+    for (auto& [name, matrix] : std::vector<std::pair<std::string, std::vector<float>*>>{
+             {"q", &q}, {"k", &k}, {"v", &v}, {"o", &o}, {"head", &head}}) {
+      std::string blocks;
+      for (size_t row = 0; row < matrix->size(); row += kWidth) {
+        float largest = 0;
+        for (int64_t i = 0; i < kWidth; ++i) largest = std::max(largest, std::fabs((*matrix)[row + i]));
+        const uint16_t scale = float_to_f16(largest / 127);
+        blocks.append(reinterpret_cast<const char*>(&scale), 2);
+        for (int64_t i = 0; i < kWidth; ++i) {
+          float& value = (*matrix)[row + i];
+          const auto code = static_cast<int8_t>(std::nearbyint(value / f16_to_float(scale)));
+          blocks += static_cast<char>(code);
+          value = f16_to_float(scale) * static_cast<float>(code);
+        }
+      }
+      source.add(name, Storage::Q8_0, {static_cast<int64_t>(matrix->size()) / kWidth, kWidth}, blocks);
+    }
+  }
   void give(MemorySource& source) const {
     source.add_floats("embed", {kVocab, kWidth}, embed);
     source.add_floats("norm", {kWidth}, norm);
@@ -181,7 +205,7 @@ inline std::vector<std::vector<double>> tiny_forward(const TinyWeights& w, const
 
 // Phases start, extend and step, each with and without the padding mask, or only `score` without
 // states. `fused`: q, k and v are one product over a joined weight.
-inline Program tiny_program(bool cached = true, bool fused = false) {
+inline Program tiny_program(bool cached = true, bool fused = false, Storage storage = Storage::F32) {
   Program p;
   p.model = "tiny";
   p.task = "causal_lm";
@@ -208,7 +232,6 @@ inline Program tiny_program(bool cached = true, bool fused = false) {
       f.phase.selects_rows = cached;
       const IntId width = f.n(kWidth), vocab = f.n(kVocab), heads = f.n(kHeads);
       const ValId ids = f.input("input_ids", {B, S});
-      const IntId keys_count = cached ? C : S;
       ValId keep;
       if (masked && cached) {
         keep = f.input("attn_mask.0", {B, C});
@@ -282,9 +305,11 @@ inline Program tiny_program(bool cached = true, bool fused = false) {
         f.phase.updates.push_back({0, f.add(past, S)});
         f.phase.checks.push_back({EntryCheck::Relation::Le, f.add(past, S), C, "`past + S` within `C`"});
       }
-      (void)keys_count;
       f.finish(name);
     }
+  }
+  for (Weight& weight : p.weights) {
+    if (weight.shape.size() == 2 && weight.source.name != "embed") weight.storage = storage;
   }
   return p;
 }

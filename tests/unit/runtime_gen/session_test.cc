@@ -330,6 +330,35 @@ TEST(Generate, NothingIsAllocatedBetweenTokens) {
   }
 }
 
+TEST(Math, PresetsAgreeWithinTheirPrecision) {
+  TinyWeights weights;
+  MemorySource source;
+  weights.give_q8(source);
+  const auto expected = tiny_forward(weights, kIds).back();
+  for (const bool fused : {false, true}) {
+    for (const Math preset : {Math::Exact, Math::Auto, Math::Fast}) {
+      ModelOptions options;
+      options.threads = 2;
+      options.math.preset = preset;
+      auto model = Model::load(tiny_program(true, fused, Storage::Q8_0), source, options);
+      ASSERT_TRUE(model.ok()) << model.error().message;
+      size_t quantises = 0;
+      for (const Instr& instr : (*model)->program().phases[0].code) {
+        quantises += instr.operation == Operation::QuantizeRows ? 1 : 0;
+      }
+      const bool int8 = preset != Math::Exact && (machine_isa() & isa_bit(Isa::Avx2)) != 0;
+      EXPECT_EQ(quantises, int8 ? 3u : 0u);  // q, k and v share one
+      EXPECT_EQ((*model)->options().store, preset == Math::Exact ? DType::F32 : DType::F16);
+      SessionOptions sizes;
+      sizes.capacity = 16;
+      auto session = Session::create(**model, sizes);
+      ASSERT_TRUE(session.ok());
+      feed(**session, kIds);
+      expect_logits(**session, 0, expected, preset == Math::Exact ? 3e-4 : 0.25);
+    }
+  }
+}
+
 TEST(Forward, ByName) {
   Tiny setup(1, DType::F32, false);
   const auto expected = tiny_forward(setup.weights, {3, 1, 12});
