@@ -21,6 +21,9 @@ class TypeRelation {
     if (a.kind == TypeKind::Optional) return type(a.items[0], formal);
     if (a.kind == TypeKind::Null) return !strict_;
     if (number(a.kind) && number(f.kind)) return !strict_ || widens(a.kind, f.kind);
+    // Pieces of known number are typed as a tuple where the declaration says a list.
+    if (a.kind == TypeKind::List && f.kind == TypeKind::Tuple) return each(a.items[0], f.items, false);
+    if (a.kind == TypeKind::Tuple && f.kind == TypeKind::List) return each(f.items[0], a.items, true);
     if (a.kind != f.kind) return false;
     switch (a.kind) {
       case TypeKind::Tensor:
@@ -41,6 +44,13 @@ class TypeRelation {
   }
   static bool widens(TypeKind actual, TypeKind formal) {
     return actual != TypeKind::Float || formal == TypeKind::Float;
+  }
+
+  bool each(TypeId one, const std::vector<TypeId>& items, bool actual) const {
+    for (TypeId item : items) {
+      if (!(actual ? type(item, one) : type(one, item))) return false;
+    }
+    return true;
   }
 
   bool tuples(const TypeData& a, const TypeData& f) const {

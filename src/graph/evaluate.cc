@@ -1,6 +1,8 @@
 // Runs whole graphs: modules, calls, loops, lazy conditionals.
 #include "graph/evaluate.h"
 
+#include <algorithm>
+
 #include "graph/builder.h"
 #include "graph/eval_dims.h"
 #include "graph/eval_ops.h"
@@ -313,6 +315,11 @@ Result<EvalValue> Evaluator::repeat(Frame& frame, const Node& n) {
       }
     }
     AXON_TRY(Values next, call(info.callee, std::move(args), false));
+    // A step may return its carries as one tuple.
+    if (next.size() == 1 && count > 1) next = Values(std::move(next[0].items));
+    if (next.size() != std::max<size_t>(count, 1)) {
+      return eval_error(Diag::RunDestructure, {count, next.size()});
+    }
     if (count > 0) carries = std::move(next);
     if (__builtin_add_overflow(at, step, &at)) break;
   }

@@ -172,6 +172,8 @@ TEST(GraphVerify, TolerantAndStrictRelations) {
       {"(Int, Int)", "(Int, Dim)", true, true},
       {"(Int, Int)", "(Int, Int, Int)", false, false},
       {"List[Int]", "List[Path]", false, false},
+      {"List[Tensor[..R]]", "(Tensor[B], Tensor[B])", true, true},
+      {"(Int, String)", "List[Int]", false, false},
   };
   for (const Row& r : kRows) {
     EXPECT_EQ(compatible(type(r.actual), type(r.formal), t.types, Compatibility::Tolerant),
