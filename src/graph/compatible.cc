@@ -22,8 +22,10 @@ class TypeRelation {
     if (a.kind == TypeKind::Null) return !strict_;
     if (number(a.kind) && number(f.kind)) return !strict_ || widens(a.kind, f.kind);
     // Pieces of known number are typed as a tuple where the declaration says a list.
-    if (a.kind == TypeKind::List && f.kind == TypeKind::Tuple) return each(a.items[0], f.items, false);
-    if (a.kind == TypeKind::Tuple && f.kind == TypeKind::List) return each(f.items[0], a.items, true);
+    if (a.kind == TypeKind::List && f.kind == TypeKind::Tuple)
+      return each(a.items[0], f.items, false);
+    if (a.kind == TypeKind::Tuple && f.kind == TypeKind::List)
+      return each(f.items[0], a.items, true);
     if (a.kind != f.kind) return false;
     switch (a.kind) {
       case TypeKind::Tensor:

@@ -41,6 +41,14 @@ Result<EvalValue> eval_primitive(const OpCall& call);
 Result<std::vector<EvalValue>> complete_operands(Op op,
                                                  std::vector<std::optional<EvalValue>> given);
 
+// A fused row: operands in the order of its row in ops.def, attributes by name.
+struct FusedCall {
+  Op op;
+  std::vector<EvalValue> inputs;
+  std::vector<std::pair<std::string, EvalValue>> attrs;
+};
+Result<EvalValue> eval_fused(const FusedCall& call, const EvalOptions& options);
+
 // ---- families (one file each) --------------------------------------------------------------
 
 #define AXON_EVAL(name) Result<EvalValue> name(const OpCall& call)

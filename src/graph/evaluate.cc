@@ -332,14 +332,18 @@ Result<EvalValue> Evaluator::apply(Frame& frame, Op op, ModuleId callee,
                                    const std::vector<Attr>& attrs, TypeId type) {
   if (op == Op::CoreSelect) return select(frame, inputs);
   if (op_info(op).op_class == OpClass::Primitive) return primitive(frame, op, inputs, attrs);
-  if (op_info(op).op_class == OpClass::Fused) {
-    return eval_error(Diag::RunValue,
-                      {"`" + std::string(spelling(op)) + "` must be expanded before"});
-  }
   Values args;
   for (const Operand& o : inputs) {
     AXON_TRY(EvalValue value, operand(frame, o));
     args.push_back(std::move(value));
+  }
+  if (op_info(op).op_class == OpClass::Fused) {
+    FusedCall call{op, std::move(args), {}};
+    for (const Attr& attr : attrs) {
+      AXON_TRY(EvalValue value, operand(frame, attr.value));
+      call.attrs.emplace_back(name(attr.name), std::move(value));
+    }
+    return eval_fused(call, options_);
   }
   switch (op) {
     case Op::CoreAlias:

@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
+
 #include "graph/text.h"
 #include "graph/verify.h"
 
@@ -248,6 +250,108 @@ TEST(Evaluate, ConfigReadsConvertAndDefault) {
   EXPECT_EQ(ask(Op::ConfigHas, "a.z", none), "true");
   EXPECT_EQ(ask(Op::ConfigHasValue, "a.z", none), "false");
   EXPECT_EQ(ask(Op::ConfigHas, "a.q", none), "false");
+}
+
+// Each fused row beside the primitives it stands for.
+TEST(Evaluate, FusedRowsEqualTheirExpansions) {
+  constexpr std::string_view kText = R"(
+module $f(%x: Tensor[1,2,2,4], %q: Tensor[1,4,2,4], %s: Tensor[1,1,2,4], %m: Tensor[1,2]) -> Any {
+  %l = linear_act_residual %x, @@'w', @@'b', %x, %x {activation="silu", transpose=true} : Tensor[1,2,2,4]
+  %l1 = linear @@'', %x, null, true, true, null, @@'w', @@'b' : Tensor[1,2,2,4]
+  %l2 = activations_silu %l1 : Tensor[1,2,2,4]
+  %l3 = core.binary.* %l2, %x : Tensor[1,2,2,4]
+  %l4 = core.binary.+ %l3, %x : Tensor[1,2,2,4]
+  %n = rms_norm %x, @@'g' {eps=0.01, unit_offset=true} : Tensor[1,2,2,4]
+  %n1 = rmsnorm %x, 0.01 : Tensor[1,2,2,4]
+  %n2 = params_param @@'g' : Tensor[4]
+  %n3 = core.binary.* %n1, %n2 : Tensor[1,2,2,4]
+  %n4 = core.binary.+ %n3, %n1 : Tensor[1,2,2,4]
+  %y = layer_norm %x, @@'g', @@'b' {eps=0.01} : Tensor[1,2,2,4]
+  %y1 = layernorm @@'', %x, 0.01, null, @@'g', true, @@'b' : Tensor[1,2,2,4]
+  %r = rope %x, %s, %s {interleaved=false, rotary_dim=4} : Tensor[1,2,2,4]
+  %r1: Tensor, %r2: Tensor = chunk %x, -1, 2 : (Tensor, Tensor)
+  %r3 = core.binary.* %r2, -1 : Tensor
+  %r4 = concat %r3, %r1, -1 : Tensor
+  %r5 = core.binary.* %r4, %s : Tensor
+  %r6 = core.binary.* %x, %s : Tensor
+  %r7 = core.binary.+ %r6, %r5 : Tensor
+  %a = attention %q, %x, %x, %m, null, null, null {scale=0.5, causal=true, offset=0, length=null, window=null, softcap=null} : Tensor
+  %k = repeat %x, 2, 1 : Tensor
+  %t = transpose %k, 2, 3 : Tensor
+  %a1 = matmul %q, %t : Tensor
+  %a2 = core.binary.* %a1, 0.5 : Tensor
+  %i = arange %m, 0, 2 : Tensor
+  %j = unsqueeze %i, 1 : Tensor
+  %c = le %i, %j : Tensor
+  %d = core.binary.and %c, %m : Tensor
+  %a3 = where %d, %a2, -1e30 : Tensor
+  %a4 = softmax %a3, -1 : Tensor
+  %a5 = matmul %a4, %k : Tensor
+  %all = core.list %l, %l4, %n, %n4, %y, %y1, %r, %r7, %a, %a5 : List[Any]
+  return %all as all
+}
+)";
+  Tables t;
+  auto graph = read_graph("graph-ir 1\nmain $f\n" + std::string(kText), t.types);
+  ASSERT_TRUE(graph.ok()) << graph.error().message;
+  auto ramp = [](std::vector<int64_t> shape, float step) {
+    std::vector<float> values(static_cast<size_t>(count_of(shape)));
+    for (size_t i = 0; i < values.size(); ++i) values[i] = std::sin(step * static_cast<float>(i));
+    return vec(values, shape);
+  };
+  MemoryParams params;
+  params.set("w", *ramp({4, 4}, 0.7f).tensor);
+  params.set("b", *ramp({4}, 1.3f).tensor);
+  params.set("g", *ramp({4}, 0.3f).tensor);
+  EvalOptions options;
+  options.params = &params;
+  auto out = evaluate(*graph, t.types,
+                      {{"x", ramp({1, 2, 2, 4}, 0.9f)},
+                       {"q", ramp({1, 4, 2, 4}, 0.4f)},
+                       {"s", ramp({1, 1, 2, 4}, 0.2f)},
+                       {"m", vec({1, 1}, {1, 2})}},
+                      options);
+  ASSERT_TRUE(out.ok()) << out.error().message << out.error().hint;
+  const auto& all = (*out)[0].second.items;
+  for (size_t i = 0; i < all.size(); i += 2) {
+    ASSERT_EQ(all[i].tensor->shape, all[i + 1].tensor->shape) << i;
+    for (int64_t k = 0; k < all[i].tensor->count(); ++k) {
+      EXPECT_NEAR(all[i].tensor->get(k), all[i + 1].tensor->get(k), 1e-6) << i;
+    }
+  }
+}
+
+// A query row without a kept key gives zeros; a window, a length and sinks shorten the sums.
+TEST(Evaluate, AttentionMasks) {
+  auto attend = [](std::string attributes, std::string sinks, EvalValue keep) {
+    Tables t;
+    std::string text =
+        "graph-ir 1\nmain $f\nmodule $f(%q: Tensor[1,1,3,1], %m: Tensor[1,3], %s: Tensor[1]) -> "
+        "Tensor {\n"
+        "  %a = attention %q, %q, %q, %m, null, null, " +
+        sinks + " {scale=0.0, " + attributes +
+        ", softcap=2.0} : Tensor\n"
+        "  return %a as a\n}\n";
+    auto graph = read_graph(text, t.types);
+    EXPECT_TRUE(graph.ok()) << graph.error().message;
+    auto out = evaluate(*graph, t.types,
+                        {{"q", vec({2, 4, 12}, {1, 1, 3, 1})}, {"m", keep}, {"s", vec({0})}}, {});
+    EXPECT_TRUE(out.ok()) << out.error().message;
+    return text_of((*out)[0].second);
+  };
+  EvalValue all = vec({1, 1, 1}, {1, 3});
+  std::string free = "causal=false, offset=null, length=null, window=null";
+  EXPECT_EQ(attend(free, "null", all), "[1,1,3,1] 6 6 6");
+  EXPECT_EQ(attend("causal=true, offset=0, length=null, window=null", "null", all),
+            "[1,1,3,1] 2 3 6");
+  EXPECT_EQ(attend("causal=true, offset=0, length=null, window=2", "null", all), "[1,1,3,1] 2 3 8");
+  EXPECT_EQ(attend("causal=false, offset=null, length=2, window=null", "null", all),
+            "[1,1,3,1] 3 3 3");
+  EXPECT_EQ(attend(free, "null", vec({0, 0, 0}, {1, 3})), "[1,1,3,1] 0 0 0");
+  EXPECT_EQ(
+      attend("causal=true, offset=0, length=null, window=null", "null", vec({0, 1, 1}, {1, 3})),
+      "[1,1,3,1] 0 4 8");
+  EXPECT_EQ(attend(free, "%s", vec({0, 1, 1}, {1, 3})), "[1,1,3,1] 5 5 5");
 }
 
 TEST(Evaluate, ErrorsSayWhere) {

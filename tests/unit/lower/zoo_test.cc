@@ -73,7 +73,8 @@ INSTANTIATE_TEST_SUITE_P(All, LowerZoo,
                                          std::pair{"bert", ""}),
                          [](const auto& info) {
                            return std::string(info.param.first) + "_" +
-                                  (info.param.second.empty() ? "base" : std::string(info.param.second));
+                                  (info.param.second.empty() ? "base"
+                                                             : std::string(info.param.second));
                          });
 
 }  // namespace
