@@ -40,11 +40,16 @@ Result<std::unique_ptr<Model>> Model::load(Program program, model::ParamSource& 
   apply_math(program, options.math, bind.kernels);
   AXON_TRY(model->bound_, BoundModel::bind(std::move(program), source, bind));
   model->pool_ = std::make_unique<ThreadPool>(options.threads);
-  for (size_t i = 0; i < model->bound_->program().phases.size(); ++i) {
-    model->executors_.push_back(
-        std::make_unique<Executor>(model->bound_->bound(), i, *model->pool_, model->arena_));
-  }
+  model->executors_.resize(model->bound_->program().phases.size());
   return model;
+}
+
+Executor& Model::executor(int phase) {
+  auto& executor = executors_[static_cast<size_t>(phase)];
+  if (executor == nullptr) {
+    executor = std::make_unique<Executor>(bound_->bound(), static_cast<size_t>(phase), *pool_, arena_);
+  }
+  return *executor;
 }
 
 int Model::phase_index(std::string_view name, bool masked) const {
@@ -65,7 +70,9 @@ Result<MemoryAnswer> Model::memory(int64_t rows, int64_t capacity, int64_t chunk
   MemoryAnswer answer = bound_->memory();
   const Program& program = this->program();
   Bindings sizes;
+  const bool cached = phase_index("extend", false) >= 0 || phase_index("extend", true) >= 0;
   for (size_t p = 0; p < program.phases.size(); ++p) {
+    if (cached && program.phases[p].name == "score") continue;  // sessions do not call it
     Bindings bindings;
     for (const Input& input : program.phases[p].inputs) {
       const InputRole role = role_of(input);
@@ -85,9 +92,10 @@ Result<MemoryAnswer> Model::memory(int64_t rows, int64_t capacity, int64_t chunk
       const IntExpr& e = program.ints[state.shape[static_cast<size_t>(state.token_axis)]];
       if (e.kind == IntExpr::Kind::Sym) bindings.set(e.sym, capacity);
     }
-    AXON_TRY(const int64_t bytes, executors_[p]->measure(bindings));
+    Executor trial(bound_->bound(), p, *pool_, arena_);
+    AXON_TRY(const int64_t bytes, trial.measure(bindings));
     answer.arena = std::max(answer.arena, bytes);
-    if (p == 0) sizes = bindings;
+    if (sizes.values.empty()) sizes = bindings;
   }
   AXON_TRY(const StateSet states, StateSet::plan(program, sizes, options_.store));
   answer.states = states.bytes();
@@ -154,9 +162,13 @@ Error rank_error(const Input& input, const NamedTensor& t) {
                                " axes, the program reads " + std::to_string(input.shape.size())};
 }
 
-// Positions that a mask store has room for: the input `capacity`, or the mask's own width.
-int64_t store_width(const std::vector<NamedTensor>& given, const NamedTensor& mask) {
-  const NamedTensor* capacity = find_input(given, "capacity");
+// Positions that a mask store has room for: the capacity of the call where the phase has one, else
+// the mask's own width.
+int64_t store_width(const Phase& phase, const std::vector<NamedTensor>& given, const NamedTensor& mask) {
+  const bool asks = std::any_of(phase.inputs.begin(), phase.inputs.end(), [](const Input& input) {
+    return role_of(input) == InputRole::Capacity;
+  });
+  const NamedTensor* capacity = asks ? find_input(given, "capacity") : nullptr;
   const int64_t width = mask.shape.empty() ? 0 : mask.shape.back();
   return capacity != nullptr ? std::max(first_integer(*capacity), width) : width;
 }
@@ -180,8 +192,9 @@ Result<void> bind_scalar(const Input& input, const std::vector<NamedTensor>& giv
   return {};
 }
 
-Result<void> bind_tensor(const Program& program, const Input& input, size_t index,
+Result<void> bind_tensor(const Program& program, const Phase& phase, size_t index,
                          const std::vector<NamedTensor>& given, CallInputs& call) {
+  const Input& input = phase.inputs[index];
   const NamedTensor* t = find_input(given, input.name);
   NamedTensor rows;
   if (t == nullptr && role_of(input) == InputRole::LogitRows) {  // all rows are wanted
@@ -198,7 +211,7 @@ Result<void> bind_tensor(const Program& program, const Input& input, size_t inde
   if (t->shape.size() != input.shape.size()) return rank_error(input, *t);
   std::vector<int64_t> shape = t->shape;
   if (role_of(input) == InputRole::MaskStore && t->name != input.name) {
-    shape.back() = store_width(given, *t);
+    shape.back() = store_width(phase, given, *t);
   }
   if (!bind_shape(program, input.shape, shape.data(), call.bindings)) {
     return Error{"RUN-SHAPE", "input `" + input.name + "` has sizes that other inputs contradict"};
@@ -211,6 +224,26 @@ Result<void> bind_tensor(const Program& program, const Input& input, size_t inde
   set_contiguous(view);
   view.data = reinterpret_cast<const uint8_t*>(call.bytes[index].data());
   return {};
+}
+
+// Whether something given is an input of the masked phase only: optional inputs come with the mask.
+bool takes_more(const Phase& plain, const Phase& masked, const std::vector<NamedTensor>& given) {
+  auto takes = [](const Phase& phase, std::string_view name) {
+    return std::any_of(phase.inputs.begin(), phase.inputs.end(),
+                       [&](const Input& input) { return main_name(input.name) == name; });
+  };
+  return std::any_of(given.begin(), given.end(), [&](const NamedTensor& t) {
+    const std::string_view name = main_name(t.name);
+    return !is_mask_name(name) && takes(masked, name) && !takes(plain, name);
+  });
+}
+
+// A mask without padding, of the ids' shape.
+void add_full_mask(std::vector<NamedTensor>& given) {
+  const NamedTensor* ids = find_input(given, "input_ids");
+  if (ids == nullptr || ids->shape.size() != 2) return;
+  given.push_back({"attn_mask", DType::Bool, ids->shape,
+                   std::string(static_cast<size_t>(ids->shape[0] * ids->shape[1]), '\1')});
 }
 
 NamedTensor read_output(const std::string& name, const View& view) {
@@ -238,22 +271,27 @@ Result<std::vector<NamedTensor>> Model::forward(std::string_view phase_name,
                                                 const CancelFlag* cancel) {
   const NamedTensor* mask = find_input(inputs, "attn_mask");
   const bool padded = mask != nullptr && has_zero(*mask);
-  int index = phase_index(phase_name, padded);
-  if (index < 0 && !padded) index = phase_index(phase_name, true);
+  const int plain = phase_index(phase_name, false), masked = phase_index(phase_name, true);
+  const bool more = plain >= 0 && masked >= 0 &&
+                    takes_more(program().phases[static_cast<size_t>(plain)],
+                               program().phases[static_cast<size_t>(masked)], inputs);
+  const int index = padded || more || plain < 0 ? masked : plain;
   if (index < 0) {
     return Error{"RUN-INPUT", "the program has no phase `" + std::string(phase_name) + "`" +
                                   (padded ? " for padded input" : "")};
   }
   const Phase& phase = program().phases[static_cast<size_t>(index)];
+  std::vector<NamedTensor> given = inputs;
+  if (phase.masked && mask == nullptr) add_full_mask(given);
   CallInputs call;
   call.views.resize(phase.inputs.size());
   call.bytes.resize(phase.inputs.size());
   for (size_t i = 0; i < phase.inputs.size(); ++i) {
     const Input& input = phase.inputs[i];
     if (input.is_scalar) {
-      AXON_TRY_VOID(bind_scalar(input, inputs, call));
+      AXON_TRY_VOID(bind_scalar(input, given, call));
     } else {
-      AXON_TRY_VOID(bind_tensor(program(), input, i, inputs, call));
+      AXON_TRY_VOID(bind_tensor(program(), phase, i, given, call));
     }
   }
   for (const StateScalar& scalar : program().scalars) {

@@ -43,7 +43,7 @@ class Model {
   ThreadPool& pool() { return *pool_; }
   // Index of a phase, -1: the program has none of that name and kind.
   int phase_index(std::string_view name, bool masked) const;
-  Executor& executor(int phase) { return *executors_[static_cast<size_t>(phase)]; }
+  Executor& executor(int phase);  // made on first use
   // Runs a phase, weights packed first where they are not yet.
   Result<RunStatus> run(int phase, const Bindings& bindings, const View* inputs, const View* states,
                         const CancelFlag* cancel = nullptr);
