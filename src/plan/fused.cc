@@ -15,7 +15,8 @@ struct ActivationName { std::string_view name; Activation code; };
 constexpr ActivationName kActivations[] = {
     {"", Activation::None},          {"relu", Activation::Relu},         {"relu2", Activation::Relu2},
     {"silu", Activation::Silu},      {"gelu", Activation::Gelu},         {"gelu_new", Activation::GeluTanh},
-    {"sigmoid", Activation::Sigmoid}, {"gelu_pytorch_tanh", Activation::GeluTanh}, {"tanh", Activation::Tanh}};
+    {"sigmoid", Activation::Sigmoid}, {"gelu_pytorch_tanh", Activation::GeluTanh}, {"tanh", Activation::Tanh},
+    {"gelu_tanh", Activation::GeluTanh}};
 
 }  // namespace
 

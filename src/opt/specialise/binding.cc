@@ -25,6 +25,7 @@ DimId Specialiser::lookup(Frame& frame, SymbolId symbol) {
 
 DimId Specialiser::resolve_dim(Frame& frame, DimId dim) {
   if (dims_.as_integer(dim)) return dim;
+  if (std::optional<SymbolId> plain = dims_.as_symbol(dim)) return lookup(frame, *plain);
   bool unbound = false;
   DimId result = dims_.substitute(dim, [&](SymbolId symbol) {
     DimId value = lookup(frame, symbol);
