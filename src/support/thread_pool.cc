@@ -17,7 +17,7 @@
 namespace axon {
 namespace {
 
-// About 20 microseconds: longer than the gaps within a token, far shorter than a person notices.
+// Some 100 microseconds: longer than the gaps within a token, far shorter than a person notices.
 constexpr int kSpins = 4000;
 
 void pause() {

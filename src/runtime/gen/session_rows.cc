@@ -39,7 +39,7 @@ Result<void> Session::truncate(int64_t length) {
 }
 
 void Session::reorder(const std::vector<int64_t>& perm) {
-  states_.reorder(perm);
+  states_.reorder(perm, length_);
   const std::vector<uint8_t> mask = mask_;
   const std::vector<float> logits = logits_;
   const std::vector<int64_t> ids = ids_;

@@ -90,27 +90,28 @@ void StateSet::reset(int64_t row) {
   }
 }
 
-void StateSet::fork(int64_t from, int64_t to) {
+void StateSet::fork(int64_t from, int64_t to, int64_t length) {
   if (from == to) return;
   for (size_t s = 0; s < views_.size(); ++s) {
+    const int64_t held = std::min(length, tokens(s));
     std::vector<int64_t> sources;
-    each_run(s, from, 0, tokens(s), [&](int64_t at, int64_t) { sources.push_back(at); });
+    each_run(s, from, 0, held, [&](int64_t at, int64_t) { sources.push_back(at); });
     size_t next = 0;
-    each_run(s, to, 0, tokens(s), [&](int64_t at, int64_t bytes) {
+    each_run(s, to, 0, held, [&](int64_t at, int64_t bytes) {
       std::memcpy(buffers_[s].data() + at, buffers_[s].data() + sources[next++],
                   static_cast<size_t>(bytes));
     });
   }
 }
 
-void StateSet::reorder(const std::vector<int64_t>& perm) {
+void StateSet::reorder(const std::vector<int64_t>& perm, int64_t length) {
   const auto rows = static_cast<int64_t>(perm.size());
   std::vector<std::string> saved(perm.size());
   for (int64_t r = 0; r < rows; ++r) {
     const bool moved = perm[static_cast<size_t>(r)] != r;
     const bool wanted = std::any_of(perm.begin(), perm.end(), [&](int64_t from) { return from == r; });
     if (moved && !wanted) continue;
-    saved[static_cast<size_t>(r)] = save(r, INT64_MAX);
+    saved[static_cast<size_t>(r)] = save(r, length);
   }
   for (int64_t r = 0; r < rows; ++r) {
     const int64_t from = perm[static_cast<size_t>(r)];

@@ -29,9 +29,10 @@ class StateSet {
   bool all_token() const;
 
   void reset(int64_t row);                        // as never written
-  void fork(int64_t from, int64_t to);            // row `to` becomes a copy of row `from`
+  // Row `to` becomes a copy of row `from`, in its first `length` tokens.
+  void fork(int64_t from, int64_t to, int64_t length);
   // Row r becomes what row perm[r] was; perm has an entry per row and may repeat rows.
-  void reorder(const std::vector<int64_t>& perm);
+  void reorder(const std::vector<int64_t>& perm, int64_t length);
   // Forgets the tokens from `length` on; their pages go back. All states must be of kind token.
   void truncate(int64_t row, int64_t length);
   // The first `length` tokens of a row (all of it for other kinds), and putting them back into a
