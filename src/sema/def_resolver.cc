@@ -345,6 +345,7 @@ TypeExprId DefResolver::named_type(TypeExprId id, TypeNamed named, Span span) {
   const TypeAlias* alias =
       is_builtin_type(names_.text(named.name)) ? nullptr : context_.aliases.find(named.name);
   check_type_name(named.name, span, named.has_args, alias, named.args.size());
+  if (alias && mode_ != TypeMode::Alias) free_alias_dims(*alias, alias->type);
   bool changed = false;
   for (size_t i = 0; i < named.args.size(); ++i) {
     TypeArg& arg = named.args[i];
@@ -404,6 +405,46 @@ void DefResolver::check_type_name(NameId name, Span span, bool has_args, const T
   }
   for (const std::string& near : closest(text, known, 1)) {
     diag.note(Note::NoteDidYouMean, span, {"`" + near + "`"});
+  }
+}
+
+// Names in an alias body that are neither its parameters nor constants are dims of whoever uses it.
+void DefResolver::free_alias_dims(const TypeAlias& alias, TypeExprId id) {
+  const TypeExpr node = ast_[id];
+  switch (node.kind()) {
+    case TypeExprKind::Optional: return free_alias_dims(alias, node.as<TypeOptional>().inner);
+    case TypeExprKind::List: return free_alias_dims(alias, node.as<TypeList>().item);
+    case TypeExprKind::Tuple:
+      for (TypeExprId item : node.as<TypeTuple>().items) free_alias_dims(alias, item);
+      return;
+    case TypeExprKind::Named: break;
+  }
+  const TypeNamed& named = node.as<TypeNamed>();
+  const TypeAlias* inner =
+      is_builtin_type(names_.text(named.name)) ? nullptr : context_.aliases.find(named.name);
+  if (inner) free_alias_dims(*inner, inner->type);
+  size_t owner = context_.alias_owner.at(alias.name).module;
+  for (size_t i = 0; i < named.args.size(); ++i) {
+    if (named.args[i].type.valid()) {
+      free_alias_dims(alias, named.args[i].type);
+    } else if (!inner || !context_.aliases.takes_type(*inner, i, named.args.size())) {
+      free_alias_dims(alias, owner, named.args[i].dim);
+    }
+  }
+}
+
+void DefResolver::free_alias_dims(const TypeAlias& alias, size_t owner, DimExprId id) {
+  const DimExpr node = ast_[id];
+  if (const auto* binary = std::get_if<DimBinary>(&node.data)) {
+    free_alias_dims(alias, owner, binary->left);
+    free_alias_dims(alias, owner, binary->right);
+  } else if (const auto* paren = std::get_if<DimParen>(&node.data)) {
+    free_alias_dims(alias, owner, paren->inner);
+  } else if (const auto* name = std::get_if<DimName>(&node.data)) {
+    bool param = std::any_of(alias.params.begin(), alias.params.end(),
+                             [&](const AliasParam& p) { return p.name == name->name; });
+    if (param || !context_.envs.value(owner, name->name, false).candidates.empty()) return;
+    dim_variable(name->name);
   }
 }
 

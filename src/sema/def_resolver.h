@@ -65,6 +65,8 @@ class DefResolver : public Rewriter {
   syntax::TypeExprId named_type(syntax::TypeExprId id, syntax::TypeNamed named, Span span);
   void check_type_name(NameId name, Span span, bool has_args, const syntax::TypeAlias* alias,
                        size_t count);
+  void free_alias_dims(const syntax::TypeAlias& alias, syntax::TypeExprId type);
+  void free_alias_dims(const syntax::TypeAlias& alias, size_t owner, syntax::DimExprId dim);
   syntax::DimExprId dim(syntax::DimExprId id);
   NameId dim_name(NameId name, Span span);
   NameId dim_variable(NameId name);

@@ -46,6 +46,8 @@ class Elaborator : public Rewriter {
 
   ExprId run_default(ExprId id) { return expr(id); }
 
+  std::vector<Definition> extra;  // definitions that defaults had to become
+
  protected:
   void default_value(Param&) override {}
 
@@ -156,7 +158,7 @@ class Elaborator : public Rewriter {
         continue;
       }
       if (callee.path_slots == 0 || !has_relative_path(value)) {
-        actuals[i] = value;
+        actuals[i] = visible_here(callee, i, value, span);
         continue;
       }
       PathLit base;
@@ -166,13 +168,45 @@ class Elaborator : public Rewriter {
         actuals[0] = ast_.add(Expr{Name{outer_name, {}}, span});
         base_path(actuals[0], base);
       }
-      actuals[i] = Anchor(base, ast_, names_).run(value);
+      actuals[i] = visible_here(callee, i, Anchor(base, ast_, names_).run(value), span);
     }
     call.args.clear();
     for (ExprId value : actuals) call.args.push_back({{}, value, {}});
     ExprId out = ast_.add(Expr{std::move(call), span});
     if (!outer_value.valid()) return out;
     return ast_.add(Expr{BindExpr{outer_value, outer_name, span, out}, span});
+  }
+
+  // A default whose constants a local of the caller hides is moved to a definition of its own; the
+  // name of a path that it is anchored to becomes that definition's parameter.
+  ExprId visible_here(const Callee& callee, size_t formal, ExprId value, Span span) {
+    bool hidden = false;
+    NameId anchor;
+    visit(value, ast_,
+          {[&](ExprId id) {
+             const Name* name = ast_[id].get<Name>();
+             hidden |= name && locals_.contains(name->name);
+             const PathExpr* path = ast_[id].get<PathExpr>();
+             if (!path || path->path.pieces.empty() || !path->path.pieces[0].placeholder) return;
+             if (locals_.contains(path->path.pieces[0].text)) anchor = path->path.pieces[0].text;
+           },
+           [](StmtId) {}});
+    if (!hidden) return value;
+    Definition def;
+    def.name = names_.intern(std::string(names_.text(callee.def->name)) + "__default_" +
+                             std::string(names_.text(callee.formals[formal].name)) + "_" +
+                             std::to_string(extra.size() + 1));
+    def.name_span = def.span = span;
+    def.origin = callee.def->origin;
+    def.from_library = callee.def->from_library;
+    def.body_expr = value;
+    Call call{def.name, span, {}, {}};
+    if (anchor.valid()) {
+      def.params.push_back({anchor, false, {}, {}, span});
+      call.args.push_back({{}, ast_.add(Expr{Name{anchor, {}}, span}), {}});
+    }
+    extra.push_back(std::move(def));
+    return ast_.add(Expr{std::move(call), span});
   }
 
   // The path that an argument stands for, when that can be written as the start of a path.
@@ -318,16 +352,26 @@ ElaboratedProgram elaborate(const NormalizedProgram& normalized, Session& sessio
   for (const Definition& def : normalized.program.definitions) check.run(def);
   if (session.sink.has_errors()) return out;
   Elaborator elaborator(normalized.program, session);
+  std::vector<Definition> definitions;
+  program.by_name.clear();
+  auto push = [&](Definition def) {
+    program.by_name.emplace(def.name, definitions.size());
+    definitions.push_back(std::move(def));
+  };
   for (Definition& def : program.definitions) {
     bool is_main = def.name == program.main;
+    size_t before = elaborator.extra.size();
     elaborator.run(def);
+    for (size_t i = before; i < elaborator.extra.size(); ++i) push(elaborator.extra[i]);
     for (Param& param : def.params) {
       if (is_main && param.default_value.valid()) {
         out.main_defaults.emplace_back(param.name, elaborator.run_default(param.default_value));
       }
       param.default_value = {};
     }
+    push(std::move(def));
   }
+  program.definitions = std::move(definitions);
   if (!session.sink.has_errors()) validate_elaborated(program, session);
   return out;
 }

@@ -170,7 +170,9 @@ class Normalizer : public Rewriter {
                   if (const Ascribe* node = ast_[id].get<Ascribe>()) variables_.reserve(node->type);
                 },
                 [](StmtId) {}});
+    kept_paths_.clear();
     definition(def);
+    for (const auto& [param, kept] : kept_paths_) keep_path(def, param, kept);
   }
 
   void run(TypeAlias& alias) {
@@ -285,7 +287,30 @@ class Normalizer : public Rewriter {
       if (like.valid()) return like;
       return ast_.add(Expr{PathExpr{lit}, lit.span});
     }
-    return ast_.add(Expr{Name{lit.pieces[0].text, {}}, lit.span});
+    NameId name = lit.pieces[0].text;
+    if (locals_.depth(name) > 1) name = kept_path(name);
+    return ast_.add(Expr{Name{name, {}}, lit.span});
+  }
+
+  // A path parameter that a local hides keeps a second name from the start of the body on.
+  NameId kept_path(NameId param) {
+    for (const auto& [known, kept] : kept_paths_) {
+      if (known == param) return kept;
+    }
+    NameId kept = names_.intern("__path_" + std::string(names_.text(param)));
+    kept_paths_.emplace_back(param, kept);
+    return kept;
+  }
+
+  void keep_path(Definition& def, NameId param, NameId kept) {
+    ExprId value = ast_.add(Expr{Name{param, {}}, def.name_span});
+    if (def.statement_body) {
+      Bind bound{{Target{kept, def.name_span}}, value, {}};
+      def.body.insert(def.body.begin(), ast_.add(Stmt{std::move(bound), def.name_span}));
+    } else {
+      Span span = ast_[def.body_expr].span;
+      def.body_expr = ast_.add(Expr{BindExpr{value, kept, def.name_span, def.body_expr}, span});
+    }
   }
 
   ExprId name(ExprId id, const Name& node, Span span) {
@@ -409,6 +434,7 @@ class Normalizer : public Rewriter {
   Session& session_;
   TypeVariables variables_;
   NameSet dims_, params_, path_params_;
+  std::vector<std::pair<NameId, NameId>> kept_paths_;
 };
 
 }  // namespace

@@ -165,12 +165,7 @@ ExprId Rewriter::children(ExprId id) {
       changed |= map_one(branch.else_value, sub);
       break;
     }
-    case ExprKind::Binary: {
-      Binary& binary = std::get<Binary>(node.data);
-      changed = map_one(binary.left, sub);
-      changed |= map_one(binary.right, sub);
-      break;
-    }
+    case ExprKind::Binary: return binary_chain(id);
     case ExprKind::Lambda: {
       Lambda& lambda = std::get<Lambda>(node.data);
       locals_.push();
@@ -195,6 +190,25 @@ ExprId Rewriter::children(ExprId id) {
     }
   }
   return changed ? ast_.add(std::move(node)) : id;
+}
+
+// Chains of operators lean to the left and may be long: they are walked, not recursed into.
+ExprId Rewriter::binary_chain(ExprId id) {
+  std::vector<ExprId> chain;
+  for (ExprId at = id; ast_[at].kind() == ExprKind::Binary; at = ast_[at].as<Binary>().left) {
+    chain.push_back(at);
+  }
+  ExprId left = expr(ast_[chain.back()].as<Binary>().left);
+  for (auto at = chain.rbegin(); at != chain.rend(); ++at) {
+    Expr node = ast_[*at];
+    Binary& binary = std::get<Binary>(node.data);
+    ExprId right = expr(binary.right);
+    bool same = left == binary.left && right == binary.right;
+    binary.left = left;
+    binary.right = right;
+    left = same ? *at : ast_.add(std::move(node));
+  }
+  return left;
 }
 
 StmtId Rewriter::add(StmtId like, Stmt changed) {
@@ -367,10 +381,18 @@ void visit(ExprId id, const Ast& ast, const Visitor& visitor) {
       each(node.as<Ternary>().then_value);
       each(node.as<Ternary>().else_value);
       return;
-    case ExprKind::Binary:
-      each(node.as<Binary>().left);
-      each(node.as<Binary>().right);
+    case ExprKind::Binary: {
+      std::vector<ExprId> rights = {node.as<Binary>().right};
+      ExprId left = node.as<Binary>().left;
+      while (const Binary* inner = ast[left].get<Binary>()) {
+        visitor.expr(left);
+        rights.push_back(inner->right);
+        left = inner->left;
+      }
+      each(left);
+      for (auto right = rights.rbegin(); right != rights.rend(); ++right) each(*right);
       return;
+    }
     case ExprKind::Lambda: each(node.as<Lambda>().body); return;
     case ExprKind::Paren: each(node.as<Paren>().inner); return;
     case ExprKind::Ascribe: each(node.as<Ascribe>().value); return;

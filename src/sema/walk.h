@@ -66,6 +66,7 @@ class Rewriter {
   LocalScope locals_;
 
  private:
+  syntax::ExprId binary_chain(syntax::ExprId id);
   void if_stmt(syntax::StmtId id, syntax::IfStmt node, std::vector<syntax::StmtId>& out);
 };
 
