@@ -105,15 +105,29 @@ bool is_temporary(std::string_view name) {
   return true;
 }
 
+std::string_view text_of(ExprId id, const sema::Session& session) {
+  const String* s = session.ast[id].get<String>();
+  return s ? session.names.text(s->value) : std::string_view();
+}
+
+// The task: of the ARCHITECTURES tuple that names this main, else the TASK pragma's (first) string.
 std::string task_of(const sema::Program& program, const sema::Session& session) {
+  std::string task;
   for (const Pragma& pragma : program.pragmas) {
-    if (session.names.text(pragma.name) != "task") continue;
-    const Expr* e = &session.ast[pragma.value];
-    if (const List* list = e->get<List>(); list && !list->items.empty())
-      e = &session.ast[list->items[0]];
-    if (const String* s = e->get<String>()) return std::string(session.names.text(s->value));
+    std::string_view name = session.names.text(pragma.name);
+    const List* list = session.ast[pragma.value].get<List>();
+    if (name == "task") {
+      task = text_of(list && !list->items.empty() ? list->items[0] : pragma.value, session);
+    }
+    if (name != "architectures") continue;
+    for (ExprId item : list ? list->items : std::vector<ExprId>{pragma.value}) {
+      const Tuple* entry = session.ast[item].get<Tuple>();
+      bool ours = entry && entry->items.size() == 3 &&
+                  text_of(entry->items[1], session) == session.names.text(program.main);
+      if (ours) return std::string(text_of(entry->items[2], session));
+    }
   }
-  return "";
+  return task;
 }
 
 // Names by the return statement (language.md 14.3). Expressions and outputs correspond.

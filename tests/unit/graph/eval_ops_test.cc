@@ -6,6 +6,7 @@
 
 #include <cmath>
 
+#include "fixture.h"
 #include "support/file.h"
 #include "support/text.h"
 
@@ -32,7 +33,7 @@ class Fixture {
     std::vector<Case> out;
     while (at_ < lines_.size()) {
       std::string_view line = lines_[at_++];
-      auto [word, rest] = cut(line);
+      auto [word, rest] = testing::cut(line);
       if (word == "case") {
         out.emplace_back();
         out.back().line = static_cast<int>(at_);
@@ -46,7 +47,7 @@ class Fixture {
       } else if (word == "error") {
         out.back().error = rest;
       } else if (word == "param") {
-        auto [key, tensor] = cut(rest);
+        auto [key, tensor] = testing::cut(rest);
         out.back().params.set(std::string(key), *value(tensor).tensor);
       }
     }
@@ -54,55 +55,21 @@ class Fixture {
   }
 
  private:
-  static std::pair<std::string_view, std::string_view> cut(std::string_view line) {
-    size_t space = line.find(' ');
-    if (space == line.npos) return {line, ""};
-    return {line.substr(0, space), line.substr(space + 1)};
-  }
-  static double real(std::string_view word) {
-    if (word == "inf" || word == "-inf") return word[0] == '-' ? -INFINITY : INFINITY;
-    return word == "nan" ? NAN : parse_double(word).value();
-  }
   EvalValue value(std::string_view text) {
-    auto [word, rest] = cut(text);
+    auto [word, rest] = testing::cut(text);
     if (word == "null") return EvalValue::null();
     if (word == "bool") return EvalValue::of(rest == "1");
     if (word == "int") return EvalValue::of(parse_int(rest).value());
-    if (word == "float") return EvalValue::of(real(rest));
+    if (word == "float") return EvalValue::of(testing::read_real(rest));
     if (word == "string") return EvalValue::of(std::string(rest));
     if (word == "path") return EvalValue::path(std::string(rest));
-    if (word == "tensor") return tensor(rest);
+    if (word == "tensor") return testing::read_tensor(rest);
     std::vector<EvalValue> items;
     for (int64_t n = parse_int(rest).value(); n > 0; --n)
-      items.push_back(value(cut(lines_[at_++]).second));
+      items.push_back(value(testing::cut(lines_[at_++]).second));
     if (rest == "0") ++at_;  // an empty list leaves an empty line
     return word == "list" ? EvalValue::list(std::move(items)) : EvalValue::tuple(std::move(items));
   }
-  static EvalValue tensor(std::string_view text) {
-    auto words = split(text, ' ');
-    constexpr std::pair<std::string_view, DType> kTypes[] = {
-        {"f32", DType::F32}, {"f16", DType::F16}, {"bf16", DType::BF16},
-        {"i64", DType::I64}, {"i32", DType::I32}, {"bool", DType::Bool}};
-    DType dtype = DType::Unknown;
-    for (auto [name, type] : kTypes) {
-      if (name == words[0]) dtype = type;
-    }
-    std::vector<int64_t> shape;
-    if (words[1] != "scalar") {
-      for (std::string_view extent : split(words[1], ','))
-        shape.push_back(parse_int(extent).value());
-    }
-    EvalTensor out = EvalTensor::make(dtype, shape);
-    EXPECT_EQ(static_cast<size_t>(out.count()) + 2, words.size());
-    for (size_t i = 2; i < words.size(); ++i) {
-      if (out.real())
-        out.reals[i - 2] = static_cast<float>(real(words[i]));
-      else
-        out.ints[i - 2] = parse_int(words[i]).value();
-    }
-    return EvalValue::of(std::move(out));
-  }
-
   std::vector<std::string_view> lines_;
   size_t at_ = 0;
 };
@@ -159,7 +126,7 @@ std::string whole(const EvalValue& value) {
   return out;
 }
 
-class EvalOps : public testing::TestWithParam<std::string_view> {};
+class EvalOps : public ::testing::TestWithParam<std::string_view> {};
 
 TEST_P(EvalOps, MatchFixtures) {
   std::string path =
@@ -187,8 +154,8 @@ TEST_P(EvalOps, MatchFixtures) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Files, EvalOps,
-                         testing::Values("elementwise", "scalars", "layout", "reductions",
-                                         "layers"),
+                         ::testing::Values("elementwise", "scalars", "layout", "reductions",
+                                           "layers"),
                          [](const auto& info) { return std::string(info.param); });
 
 TEST(EvalOpsRandom, DependsOnSeedAndPositionOnly) {
