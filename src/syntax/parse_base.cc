@@ -109,7 +109,9 @@ void Parser::unexpected(std::string_view expected) {
   } else {
     std::string where(construct_.what);
     if (construct_.name.valid()) where += " `" + std::string(names_.text(construct_.name)) + "`";
-    sink_.report(Diag::ParSyntax, span(token), {shown(token), expected, where});
+    Diagnostic& report = sink_.report(Diag::ParSyntax, span(token), {shown(token), expected, where});
+    bool joined = token.line_start && token.kind != Tok::Eof && stream_.last_end() > 0;
+    if (joined && !stream_.starts_line()) report.note(Note::NoteContinues, span(token));
   }
   panic_ = true;
   ++damage_;

@@ -4,6 +4,11 @@
 #include "syntax/path_text.h"
 
 namespace axon::syntax {
+namespace {
+
+constexpr std::string_view kItemEnd = "an operator, an argument or the end of the item";
+
+}  // namespace
 
 void Parser::parse_definition(Module& module) {
   In in(*this, "the head of definition", peek().name);
@@ -62,7 +67,7 @@ void Parser::parse_signature(DefName head) {
     signature.types.push_back(parse_type());
   } while (accept(Tok::RArrow));
   signature.span = since(signature.head.span.begin);
-  if (!panic_ && !at(Tok::Sep) && !at(Tok::Eof)) unexpected("`->` or the end of the signature");
+  expect_item_end("`->` or the end of the signature");
   if (!panic_) pending_ = std::move(signature);
 }
 
@@ -159,6 +164,7 @@ void Parser::parse_global(Module& module, DefName head) {
   take();
   int damage = damage_;
   parse_body(definition);
+  expect_item_end(kItemEnd);
   definition.damaged = damage_ != damage || panic_;
   definition.span = since(head.span.begin);
   module.definitions.push_back(std::move(definition));
@@ -187,6 +193,7 @@ void Parser::parse_head_and_body(Module& module, DefName head) {
   {
     In in(*this, "definition", head.name);
     if (!panic_) parse_body(definition);
+    expect_item_end(kItemEnd);
   }
   definition.damaged = damage_ != damage || panic_;
   definition.span = since(head.span.begin);

@@ -14,9 +14,6 @@ Module Parser::parse_file() {
   while (!stopped_ && !at(Tok::Eof)) {
     int damage = damage_;
     parse_item(module);
-    if (!panic_ && !at(Tok::Sep) && !at(Tok::Eof)) {
-      unexpected("an operator, an argument or the end of the item");
-    }
     if (panic_) recover();
     if (damage_ != damage) pending_.reset();
     accept(Tok::Sep);
@@ -25,6 +22,10 @@ Module Parser::parse_file() {
   module.comments = lexer_.take_comments();
   add_main(module);
   return module;
+}
+
+void Parser::expect_item_end(std::string_view expected) {
+  if (!panic_ && !at(Tok::Sep) && !at(Tok::Eof)) unexpected(expected);
 }
 
 void Parser::parse_item(Module& module) {
@@ -89,6 +90,7 @@ void Parser::parse_pragma(Module& module) {
   }
   if (!closed) return fail(upper, "needs `#-}` after its value");
   take();
+  expect_item_end("the end of the line");
   pragma.span = since(begin);
   module.pragmas.push_back(pragma);
 }
@@ -141,6 +143,7 @@ void Parser::parse_import(Module& module) {
   do {
     parse_import_item(module);
   } while (accept(Tok::Comma));
+  expect_item_end("`,` or the end of the line");
 }
 
 void Parser::parse_import_item(Module& module) {
@@ -198,7 +201,7 @@ void Parser::parse_export(Module& module) {
   In in(*this, "an export");
   take();
   std::vector<ImportMember> members = parse_members();
-  if (at(Tok::Comma)) unexpected("a member or the end of the line (a list with commas has parentheses)");
+  expect_item_end("a member or the end of the line (a list with commas has parentheses)");
   module.has_export = true;
   for (const ImportMember& member : members) {
     bool known = std::any_of(module.exports.begin(), module.exports.end(),
@@ -227,6 +230,7 @@ void Parser::parse_alias(Module& module) {
   }
   expect(Tok::Equal);
   alias.type = parse_type();
+  expect_item_end("the end of the line");
   if (panic_) return;
   alias.span = since(begin);
   module.aliases.push_back(std::move(alias));

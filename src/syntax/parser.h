@@ -77,6 +77,7 @@ class Parser {
 
   // parse_items.cc
   void parse_item(Module& module);
+  void expect_item_end(std::string_view expected);
   void parse_pragma(Module& module);
   ExprId parse_pragma_value();
   ExprId parse_pragma_items(Tok close, bool tuple);

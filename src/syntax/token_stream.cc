@@ -40,16 +40,18 @@ bool TokenStream::closes_block() const {
   return closes(raw_.kind) && blocks_.back().depth > 0 && depth_ - 1 < blocks_.back().depth;
 }
 
-const Token& TokenStream::peek() {
-  if (has_virtual_) return virtual_;
-  load();
-  if (closes_block()) {
-    blocks_.pop_back();
-    emit(Tok::Dedent);
-    return virtual_;
+const Token& TokenStream::look() {
+  if (!has_virtual_) {
+    load();
+    if (closes_block()) {
+      blocks_.pop_back();
+      emit(Tok::Dedent);
+    } else if (!placed_) {
+      place();
+    }
   }
-  if (!placed_) place();
-  return has_virtual_ ? virtual_ : raw_;
+  current_ = has_virtual_ ? &virtual_ : &raw_;
+  return *current_;
 }
 
 // Decides what comes before the first token of a line, one virtual token at a time.
@@ -147,8 +149,10 @@ std::optional<TokenStream::LeftOpen> TokenStream::left_open() {
 
 Token TokenStream::take() {
   peek();
+  current_ = nullptr;
   if (has_virtual_) {
     has_virtual_ = false;
+    previous_ = Tok::Sep;
     return virtual_;
   }
   if (raw_.kind == Tok::Eof) return raw_;
@@ -179,6 +183,7 @@ Tok TokenStream::peek_second() {
 }
 
 TokenStream::Suite TokenStream::open_suite() {
+  current_ = nullptr;
   load();
   if (raw_.kind != Tok::Eof && !raw_.line_start) {
     bool body = !closes(raw_.kind) && raw_.kind != Tok::Semicolon && raw_.kind != Tok::Comma;
@@ -186,6 +191,7 @@ TokenStream::Suite TokenStream::open_suite() {
   } else if (raw_.kind != Tok::Eof && raw_.column > blocks_.back().column) {
     blocks_.push_back({raw_.column, depth_});
     placed_ = true;
+    previous_ = Tok::Sep;
     return Suite::Block;
   }
   return Suite::Empty;
@@ -193,6 +199,7 @@ TokenStream::Suite TokenStream::open_suite() {
 
 void TokenStream::take_word(Word word) {
   peek();
+  current_ = nullptr;
   last_begin_ = raw_.begin;
   last_end_ = raw_.begin + static_cast<int32_t>(spelling(word).size());
   lexer_.seek(last_end_);
@@ -222,6 +229,7 @@ bool TokenStream::starts_line_here() const {
 }
 
 TokenStream::Stop TokenStream::recover() {
+  current_ = nullptr;
   if (go_back_) {
     lexer_.seek(blocks_.back().suspect_end);
     loaded_ = false;
@@ -242,7 +250,6 @@ TokenStream::Stop TokenStream::recover() {
     if (!is_do) continue;
     load();
     if (raw_.line_start && raw_.kind != Tok::Eof && open_suite() == Suite::Block) {
-      previous_ = Tok::Name;
       return Stop::NestedBlock;
     }
   }

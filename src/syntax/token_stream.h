@@ -15,7 +15,7 @@ class TokenStream {
 
   TokenStream(Lexer& lexer, const WordTable& words, DiagSink& sink);
 
-  const Token& peek();
+  const Token& peek() { return current_ ? *current_ : look(); }
   // The kind of the token behind the next one, when no line end parts them.
   Tok peek_second();
   // Moves past the next token and reports its lexical errors.
@@ -36,6 +36,8 @@ class TokenStream {
     int32_t bracket = 0;
   };
   std::optional<LeftOpen> left_open();
+  // Whether the next token is the first of a statement or item.
+  bool starts_line() const { return previous_ == Tok::Sep; }
   // End of the token taken last, where something missing should have been.
   int32_t last_end() const { return last_end_; }
   int32_t last_begin() const { return last_begin_; }
@@ -50,6 +52,7 @@ class TokenStream {
     int32_t suspect_bracket = 0;
     size_t suspect_reports = 0;
   };
+  const Token& look();
   void load();
   void place();
   bool closes_block() const;
@@ -63,6 +66,7 @@ class TokenStream {
   Lexer& lexer_;
   const WordTable& words_;
   DiagSink& sink_;
+  const Token* current_ = nullptr;  // what peek() gives, once known
   Token raw_;             // the next real token
   bool loaded_ = false;
   bool placed_ = false;   // layout has been settled for it
