@@ -11,6 +11,7 @@ import sys
 
 import numpy as np
 import torch
+from safetensors import safe_open
 from safetensors.numpy import save_file
 from transformers import AutoModel, AutoModelForMaskedLM, AutoTokenizer, BertForMaskedLM
 from transformers.models.gpt2 import GPT2LMHeadModel
@@ -27,7 +28,14 @@ def load_model(folder: pathlib.Path, kind: str) -> torch.nn.Module:
         return CAUSAL[family].from_pretrained(folder, **settings).eval()
     if kind == "masked":
         return AutoModelForMaskedLM.from_pretrained(folder, **settings).eval()
-    return AutoModel.from_pretrained(folder, **settings).eval()
+    pooler = any("pooler" in name for name in tensor_names(folder))
+    return AutoModel.from_pretrained(folder, add_pooling_layer=pooler, **settings).eval()
+
+
+def tensor_names(folder: pathlib.Path) -> list[str]:
+    """Names of the tensors of a checkpoint in one file."""
+    with safe_open(folder / "model.safetensors", framework="numpy") as file:
+        return list(file.keys())
 
 
 def rows(ids: list[int]) -> torch.Tensor:
