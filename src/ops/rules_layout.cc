@@ -33,7 +33,7 @@ RuleResult rule_Reshape(RuleCall& c) {
   } else if (total) {
     c.require_equal(*total, rest, 1);
   }
-  if (c.error) return c.result(c.types.error());
+  if (c.error) return c.fail(c.dims.show(*total) + " elements do not take a shape of " + c.dims.show(rest));
   return c.result(c.types.tensor_of(*shape));
 }
 

@@ -239,9 +239,9 @@ RuleResult rule_Matmul(RuleCall& c) {
       return c.result(c.types.tensor());
     }
   }
-  if (auto bad = c.u.unify_dim(x.back().dim, y[y.size() - 2].dim)) {
-    bad->left = c.args[0].type;
-    bad->right = c.args[1].type;
+  if (auto bad = c.u.unify_dim(y[y.size() - 2].dim, x.back().dim)) {
+    bad->left = c.args[1].type;
+    bad->right = c.args[0].type;
     return c.fail(*bad, 1);
   }
   Axes left(x.begin(), x.end() - 2);

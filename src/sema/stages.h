@@ -93,6 +93,9 @@ struct TypedDefinition {
   std::vector<TypedParam> params;
   TypeId return_type;
   std::vector<std::string> constraints;
+  // Names of dims that are values in the body, and what each is in the terms of the types: a name
+  // that was made equal to another stands for that one's dim.
+  std::vector<std::pair<NameId, DimId>> dim_values;
 };
 struct TypedProgram {
   FlatProgram flat;                           // ternaries decided for every call may be gone

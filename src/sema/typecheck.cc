@@ -1,6 +1,5 @@
 // The typecheck stage: each definition once generically, calls for their arguments (language.md 6, 10.8).
 #include <algorithm>
-#include <set>
 
 #include "sema/typecheck_checker.h"
 #include "support/check.h"
@@ -122,24 +121,27 @@ void Checker::note_global(size_t index, const Value& result) {
   generic_results_[index] = value;
 }
 
-void Checker::warn_merged(Frame& f) {
-  std::set<SymbolId> told;
-  for (const auto& [name, dim] : f.dim_values) {
+// Dim names of the parameters that the body made equal to something else.
+std::vector<std::pair<NameId, DimId>> Checker::merged_dims(Frame& f) {
+  std::vector<std::pair<NameId, DimId>> out;
+  for (const auto& [name, dim] : f.dims) {
     auto symbol = d_.as_symbol(dim);
-    DimId now = f.u.resolve(dim);
-    if (!symbol || now == dim || d_.symbol(*symbol).kind != SymbolKind::Variable) continue;
-    if (!told.insert(*symbol).second) continue;
-    s_.sink.report(Diag::WDimMerged, f.def.name_span,
-                   {s_.names.text(name), show(f, now), s_.names.text(f.def.name)});
+    bool of_parameters = symbol && d_.symbol(*symbol).kind == SymbolKind::Variable && f.declared.count(*symbol) > 0;
+    if (of_parameters && f.u.resolve(dim) != dim) out.emplace_back(name, f.u.resolve(dim));
+  }
+  return out;
+}
+
+void Checker::warn_merged(Frame& f) {
+  for (const auto& [name, dim] : merged_dims(f)) {
+    s_.sink.report(Diag::WDimMerged, f.def.name_span, {s_.names.text(name), show(f, dim), s_.names.text(f.def.name)});
   }
 }
 
 std::vector<std::string> Checker::constraint_texts(Frame& f) {
   std::vector<std::string> out;
-  for (const auto& [name, dim] : f.dim_values) {
-    DimId now = f.u.resolve(dim);
-    bool variable = d_.as_symbol(dim) && d_.symbol(*d_.as_symbol(dim)).kind == SymbolKind::Variable;
-    if (now != dim && variable) out.push_back(std::string(s_.names.text(name)) + " == " + show(f, now));
+  for (const auto& [name, dim] : merged_dims(f)) {
+    out.push_back(std::string(s_.names.text(name)) + " == " + show(f, dim));
   }
   auto ours = [&](DimId dim) {
     for (SymbolId s : d_.symbols(dim)) {
@@ -171,9 +173,7 @@ void Checker::finish_generic(Frame& f) {
   if (f.def.params.empty()) note_global(f.definition, result);
   auto texts = constraint_texts(f);
   if (f.def.name == program_.main) warn_merged(f);
-  Header header{f.definition, {}, result.type};
-  for (const Value& param : f.params) header.params.push_back(resolve(f, param));
-  f.headers.push_back(std::move(header));
+  f.headers.push_back(header_of(f));
   present(f);
   out_.definitions[f.definition].constraints = std::move(texts);
 }

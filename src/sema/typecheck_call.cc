@@ -182,7 +182,8 @@ Value Checker::call_primitive(Frame& f, Op op, const Call& call, const std::vect
 }
 
 // Problems with the arguments themselves, at the arguments.
-void Checker::check_arguments(Frame& f, const Summary& summary, const Call& call, size_t callee, Span span) {
+void Checker::check_arguments(Frame& f, const Summary& summary, const std::vector<Value>& args, const Call& call,
+                              size_t callee, Span span) {
   const Definition& def = program_.definitions[callee];
   auto what = [&](int index) {
     return "argument `" + std::string(s_.names.text(def.params[static_cast<size_t>(index)].name)) + "` of `" +
@@ -193,7 +194,8 @@ void Checker::check_arguments(Frame& f, const Summary& summary, const Call& call
     return i < call.args.size() ? s_.ast[call.args[i].value].span : span;
   };
   for (int index : summary.dropped) {
-    warn(f, Diag::WOptional, where(index), {what(index), std::string("a value")});
+    TypeId needed = t_.strip_optional(f.u.resolve(args[static_cast<size_t>(index)].type));
+    warn(f, Diag::WOptional, where(index), {what(index), show(f, needed)});
   }
   if (!summary.failure || summary.failure->argument < 0) return;
   int index = summary.failure->argument;
@@ -229,7 +231,7 @@ Value Checker::call_definition(Frame& f, size_t callee, const Call& call, std::v
     found = memo_.emplace(key, std::move(summary)).first;
   }
   const Summary& summary = *found->second;
-  check_arguments(f, summary, call, callee, span);
+  check_arguments(f, summary, args, call, callee, span);
   for (size_t i = 0; i < call.args.size(); ++i) {
     if (!def.params[i].type.valid()) continue;
     if (TypeId needed = integer_type(s_, def.params[i].type); needed.valid()) {
@@ -248,7 +250,7 @@ Value Checker::call_helper(Frame& f, size_t callee, const std::vector<Value>& ar
   if (f.record || f.muted == 0) {
     Summary summary = check_call(f, callee, args, f.record);
     summary.symbols = symbols;
-    check_arguments(f, summary, call, callee, span);
+    check_arguments(f, summary, args, call, callee, span);
     if (summary.failure && summary.failure->argument < 0 && !f.failure) f.failure = summary.failure;
     return summary.result.type.valid() ? apply_summary(f, summary, symbols, span) : Value{t_.error(), {}};
   }
@@ -295,12 +297,12 @@ Summary Checker::check_call(Frame& caller, size_t callee, const std::vector<Valu
   check_body(g);
   --running_[callee];
   if (record) {
-    Header header{callee, {}, g.returned ? g.u.resolve(g.returned->type) : t_.any()};
-    for (const Value& param : g.params) header.params.push_back(resolve(g, param));
+    Header header = header_of(g);
     for (Recorded r : g.recorded) caller.recorded.push_back({r.definition, r.expr, g.u.resolve(r.type)});
     for (Header h : g.headers) {
       for (Value& param : h.params) param = resolve(g, param);
       h.result = g.u.resolve(h.result);
+      for (auto& [name, dim] : h.dims) dim = g.u.resolve(dim);
       caller.headers.push_back(std::move(h));
     }
     caller.headers.push_back(std::move(header));

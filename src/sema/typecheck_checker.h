@@ -4,6 +4,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <unordered_map>
 #include <utility>
@@ -79,6 +80,7 @@ struct Header {
   size_t definition = 0;
   std::vector<Value> params;
   TypeId result;
+  std::vector<std::pair<NameId, DimId>> dims;   // of dims that are values
 };
 
 // One check of one definition: generic, or for a call.
@@ -93,6 +95,7 @@ struct Frame {
   int muted = 0;           // > 0: a branch that is not taken, or a round that is not the last
   std::map<NameId, DimId> dims;       // names in types
   std::map<NameId, DimId> dim_values; // dims that are values by now
+  std::set<SymbolId> declared;        // dims of the parameters' types
   std::map<NameId, SymbolId> runs;
   std::map<NameId, TypeId> variables;
   std::vector<Local> locals;
@@ -118,6 +121,7 @@ class Checker {
   void check_generic(size_t index);
   void finish_generic(Frame& f);
   void note_global(size_t index, const Value& result);
+  std::vector<std::pair<NameId, DimId>> merged_dims(Frame& f);
   void warn_merged(Frame& f);
   std::vector<std::string> constraint_texts(Frame& f);
   void check_body(Frame& f);
@@ -158,7 +162,8 @@ class Checker {
   Value call_primitive(Frame& f, Op op, const syntax::Call& call, const std::vector<Value>& args, Span span);
   Value call_definition(Frame& f, size_t callee, const syntax::Call& call, std::vector<Value> args, Span span);
   Value call_helper(Frame& f, size_t callee, const std::vector<Value>& args, const syntax::Call& call, Span span);
-  void check_arguments(Frame& f, const Summary& summary, const syntax::Call& call, size_t callee, Span span);
+  void check_arguments(Frame& f, const Summary& summary, const std::vector<Value>& args, const syntax::Call& call,
+                       size_t callee, Span span);
   Summary check_call(Frame& caller, size_t callee, const std::vector<Value>& args, bool record);
   void export_facts(Frame& f, Summary& out);
   Value apply_summary(Frame& f, const Summary& summary, const std::vector<SymbolId>& actual, Span span);
@@ -192,6 +197,7 @@ class Checker {
 
   // typecheck_present.cc: results in each definition's own names
   void present(Frame& f);
+  Header header_of(Frame& f);
 
   const FlatProgram& flat_;
   const Program& program_;

@@ -132,6 +132,7 @@ Value Checker::eval_list(Frame& f, const std::vector<ExprId>& items, bool tuple,
     if (!item.valid()) item = value.type;
     f.u.start_join();
     if (auto bad = f.u.join(item, value.type, item)) {
+      std::swap(bad->left, bad->right);
       report_mismatch(f, *bad, "list item " + std::to_string(item_types.size()), s_.ast[id].span);
     }
   }
@@ -192,6 +193,11 @@ Value Checker::eval_binary(Frame& f, const Binary& b, Span span) {
 Value Checker::eval_ascribe(Frame& f, const Ascribe& a, Span span) {
   Value value = eval(f, a.value);
   TypeId needed = type_of(f, a.type);
+  if (f.generic) {  // names that ascriptions bring in are as good as the signature's
+    std::vector<SymbolId> symbols;
+    collect_symbols(needed, symbols);
+    for (SymbolId symbol : symbols) f.u.anchor(symbol);
+  }
   f.u.set_origin(origin(f, span));
   TypeId type;
   UnifyNotes notes;
@@ -344,6 +350,7 @@ Value Checker::join_values(Frame& f, const Value& a, const Value& b, Span span) 
       report(f, Diag::TypeBranchArity, span,
              {t_.get(bad->left).items.size(), t_.get(bad->right).items.size()});
     } else {
+      std::swap(bad->left, bad->right);
       report_mismatch(f, *bad, "the second branch", span);
     }
     return {t_.error(), {}};

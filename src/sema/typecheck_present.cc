@@ -19,6 +19,10 @@ class Presenter {
   void bind(SymbolId symbol, DimId dim) { dims_[symbol] = dim; }
   void allow(SymbolId symbol) { allowed_.insert(symbol); }
 
+  DimId show_dim(DimId id) {
+    return d_.substitute(id, [&](SymbolId s) { return dim(s); });
+  }
+
   TypeId show(TypeId type) {
     if (t_.kind(type) == TypeKind::Error) return t_.any();
     const TypeData data = t_.get(type);
@@ -86,6 +90,17 @@ class Presenter {
 
 }  // namespace
 
+Header Checker::header_of(Frame& f) {
+  Header out{f.definition, {}, f.returned ? f.u.resolve(f.returned->type) : t_.any(), {}};
+  for (const Value& param : f.params) out.params.push_back(resolve(f, param));
+  for (const auto& [name, dim] : f.dim_values) {
+    bool parameter = std::any_of(f.def.params.begin(), f.def.params.end(),
+                                 [wanted = name](const Param& p) { return p.name == wanted; });
+    if (!parameter) out.dims.emplace_back(name, f.u.resolve(dim));
+  }
+  return out;
+}
+
 void Checker::present(Frame& f) {
   std::map<size_t, Presenter> presenters;
   for (Header& header : f.headers) {
@@ -95,6 +110,10 @@ void Checker::present(Frame& f) {
     for (Value& param : header.params) {
       param = resolve(f, param);
       collect_symbols(param.type, symbols);
+    }
+    for (auto& [name, dim] : header.dims) {
+      dim = f.u.resolve(dim);
+      collect_symbols(t_.tensor_of({dim}), symbols);
     }
     for (SymbolId symbol : symbols) p.allow(symbol);
     for (size_t i = 0; i < header.params.size(); ++i) {
@@ -125,6 +144,8 @@ void Checker::present(Frame& f) {
       own.return_type = to_syntax(typed.return_type, s_);
       own.has_signature = true;
     }
+    typed.dim_values.clear();
+    for (const auto& [name, dim] : header.dims) typed.dim_values.emplace_back(name, p.show_dim(dim));
     presenters.erase(header.definition);
     presenters.emplace(header.definition, std::move(p));
   }

@@ -239,6 +239,7 @@ void Checker::declare(Frame& f, const std::vector<Value>* arguments) {
       std::vector<SymbolId> symbols;
       collect_symbols(formal, symbols);
       for (SymbolId symbol : symbols) f.u.anchor(symbol);
+      f.declared.insert(symbols.begin(), symbols.end());
     }
     f.params.push_back(value);
   }

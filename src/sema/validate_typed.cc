@@ -44,6 +44,9 @@ class TypedValidator {
       bind(param.type);
       bound_.insert(d_.symbol(param.name, SymbolKind::Param));
     }
+    for (const auto& [name, dim] : typed.dim_values) {
+      for (SymbolId symbol : d_.symbols(dim)) bound_.insert(symbol);
+    }
     for (const TypedParam& param : typed.params) dims(param.type, def.name_span);
     if (!typed.return_type.valid()) {
       fail(def.name_span, "the result has no type");

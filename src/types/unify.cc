@@ -75,6 +75,15 @@ void Unifier::record(DimConstraint::Kind kind, DimId left, DimId right) {
   constraints_.push_back(constraint);
 }
 
+// An unknown size says nothing about the callers, so no name of the interface is bound to one.
+bool Unifier::may_bind(SymbolId symbol, DimId dim) const {
+  if (anchored_.count(symbol) == 0) return !dims_.mentions(dim, symbol);
+  for (SymbolId s : dims_.symbols(dim)) {
+    if (s == symbol || dims_.symbol(s).kind == SymbolKind::Unknown) return false;
+  }
+  return true;
+}
+
 // Solves the equation for its one variable (or its one generated variable).
 bool Unifier::solve_one(DimId left, DimId right) {
   DimId difference = dims_.sub(left, right);
@@ -87,7 +96,7 @@ bool Unifier::solve_one(DimId left, DimId right) {
     if (!bindable(symbol)) continue;
     ++count;
     auto solution = dims_.solve(difference, symbol, zero);
-    if (!solution) continue;
+    if (!solution || !may_bind(symbol, *solution)) continue;
     found = {symbol, *solution};
     if (!dims_.symbol(symbol).generated || anchored_.count(symbol) > 0) continue;
     ++generated_count;
@@ -128,21 +137,11 @@ std::optional<Mismatch> Unifier::unify_dim(DimId left, DimId right) {
     return {};
   }
   if (dims_.as_integer(dims_.sub(left, right))) return clash(Mismatch::Kind::Dim);
-  // An unknown size says nothing about the callers: the declared dim is trusted.
-  auto is_unknown = [&](std::optional<SymbolId> s) {
-    return s && dims_.symbol(*s).kind == SymbolKind::Unknown;
-  };
-  auto is_anchored = [&](bool binds, std::optional<SymbolId> s) { return binds && anchored_.count(*s) > 0; };
-  if ((is_unknown(left_symbol) && is_anchored(right_binds, right_symbol)) ||
-      (is_unknown(right_symbol) && is_anchored(left_binds, left_symbol))) {
-    record(DimConstraint::Kind::Equal, left, right);
-    return {};
-  }
-  if (left_binds && !dims_.mentions(right, *left_symbol)) {
+  if (left_binds && may_bind(*left_symbol, right)) {
     dim_bindings_[*left_symbol] = right;
     return {};
   }
-  if (right_binds && !dims_.mentions(left, *right_symbol)) {
+  if (right_binds && may_bind(*right_symbol, left)) {
     dim_bindings_[*right_symbol] = left;
     return {};
   }

@@ -86,6 +86,7 @@ class Unifier {
  private:
   int priority(SymbolId symbol) const;
   bool prefers_left(SymbolId left, SymbolId right) const;
+  bool may_bind(SymbolId symbol, DimId dim) const;
   bool solve_one(DimId left, DimId right);
   std::optional<Mismatch> unify_variable(TypeId variable, TypeId other, bool actual_left,
                                          TypeId& result);

@@ -49,7 +49,7 @@ TEST_F(Rules, Layout) {
   DimId e = dims.div(D, H);
   EXPECT_EQ(run(Op::Reshape, {t({B, S, D}), list({B, S, H, e})}), "Tensor[B,S,H,D/H]");
   EXPECT_EQ(run(Op::Reshape, {t({B, S, D}), list({B, S, H, n(-1)})}), "Tensor[B,S,H,D/H]");
-  EXPECT_EQ(run(Op::Reshape, {t({n(2), n(3)}), list({n(7)})}), "error ");
+  EXPECT_EQ(run(Op::Reshape, {t({n(2), n(3)}), list({n(7)})}), "error 6 elements do not take a shape of 7");
   EXPECT_EQ(run(Op::Permute, {t({B, S, D}), list({n(0), n(2), n(-2)})}), "Tensor[B,D,S]");
   EXPECT_EQ(run(Op::Permute, {t({B, S}), list({n(0), n(0)})}), "error axis 0 occurs twice");
   EXPECT_EQ(run(Op::Transpose, {t({B, S, D}), i(1), i(-1)}), "Tensor[B,D,S]");
