@@ -3,6 +3,7 @@
 
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "support/result.h"
 
@@ -14,6 +15,8 @@ Result<std::string> read_file(const std::string& path);
 Result<void> write_file(const std::string& path, std::string_view bytes);
 bool file_exists(const std::string& path);
 bool is_directory(const std::string& path);
+// Names in a directory, sorted, without `.` and `..`; none when it cannot be read.
+std::vector<std::string> list_directory(const std::string& path);
 // The path with symbolic links resolved, or the path itself when that fails.
 std::string real_path(const std::string& path);
 std::string parent_path(const std::string& path);

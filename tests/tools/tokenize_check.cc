@@ -1,5 +1,6 @@
-// Compares a tokenizer with recorded results: tokenize_check TOKENIZER EXPECTED, where TOKENIZER is a
-// tokenizer.json, a checkpoint directory or a .gguf file and EXPECTED comes from tokenizer_corpus.py.
+// Compares a tokenizer with recorded results: tokenize_check TOKENIZER EXPECTED, where TOKENIZER is
+// a tokenizer.json, a checkpoint directory or a .gguf file and EXPECTED comes from
+// tokenizer_corpus.py.
 #include <cstdio>
 #include <cstring>
 #include <ctime>
@@ -120,8 +121,8 @@ class Checker {
   void compare(const char* what, const std::string& text, const T& want, const T& got) {
     if (want == got) return;
     if (mismatches_++ >= kShown) return;
-    std::printf("%s differ for `%s`\n  expected %s\n  found    %s\n", what, show(text).c_str(), show(want).c_str(),
-                show(got).c_str());
+    std::printf("%s differ for `%s`\n  expected %s\n  found    %s\n", what, show(text).c_str(),
+                show(want).c_str(), show(got).c_str());
   }
 
   const Tokenizer& tokenizer_;
@@ -154,7 +155,8 @@ int main(int argc, char** argv) {
   double parse_s = seconds_since(begin);
   auto tokenizer = Tokenizer::create(std::move(*spec));
   if (!tokenizer) {
-    std::fprintf(stderr, "%s: %s\n", tokenizer.error().code.c_str(), tokenizer.error().message.c_str());
+    std::fprintf(stderr, "%s: %s\n", tokenizer.error().code.c_str(),
+                 tokenizer.error().message.c_str());
     return 3;
   }
   double load_s = seconds_since(begin);
@@ -162,7 +164,8 @@ int main(int argc, char** argv) {
   uint32_t count = records.number();
   Checker checker(*tokenizer);
   for (uint32_t i = 0; i < count && records.good(); ++i) checker.check(records);
-  std::printf("%u strings, %d mismatches, read in %.1f ms, loaded in %.1f ms, compared in %.2f s\n", count, checker.mismatches(),
-              1000 * parse_s, 1000 * load_s, seconds_since(begin) - load_s);
+  std::printf("%u strings, %d mismatches, read in %.1f ms, loaded in %.1f ms, compared in %.2f s\n",
+              count, checker.mismatches(), 1000 * parse_s, 1000 * load_s,
+              seconds_since(begin) - load_s);
   return checker.mismatches() == 0 && records.good() ? 0 : 1;
 }

@@ -64,25 +64,25 @@ Result<void> read_config(Checkpoint& checkpoint) {
   return {};
 }
 
-Result<Checkpoint> open_directory(const std::string& path, const CheckpointOptions& options) {
-  Checkpoint out;
-  out.kind = CheckpointKind::Directory;
-  out.path = out.directory = path;
-  AXON_TRY_VOID(read_config(out));
-  AXON_TRY(out.params, open_safetensors_directory(path, options.access));
-  AXON_TRY_VOID(read_side_files(out));
-  return out;
-}
-
 Result<Checkpoint> open_gguf(std::unique_ptr<ModelFile> file) {
   Checkpoint out;
   out.kind = CheckpointKind::Gguf;
   out.path = file->path();
   out.directory = parent_path(out.path);
   AXON_TRY(GgufHeader header, read_gguf_header(*file));
+  const ConfigValue* parts = header.metadata.member("split.count");
+  if (parts && parts->kind == ConfigValue::Kind::Int && parts->integer > 1) {
+    return Error{"FILE-SHARD",
+                 "`" + out.path + "` is one of " + parts->show() + " parts of a model", out.path,
+                 -1, "join the parts into one file; Axon reads GGUF models in one piece"};
+  }
   const ConfigValue* arch = header.metadata.member("general.architecture");
   if (!arch || arch->kind != ConfigValue::Kind::String) {
-    return Error{"FILE-FORMAT", "`" + out.path + "`: metadata lacks `general.architecture`", out.path, -1, {}};
+    return Error{"FILE-FORMAT",
+                 "`" + out.path + "`: metadata lacks `general.architecture`",
+                 out.path,
+                 -1,
+                 {}};
   }
   auto table = find_gguf_table(arch->text);
   if (!table) {
@@ -100,11 +100,38 @@ Result<Checkpoint> open_gguf(std::unique_ptr<ModelFile> file) {
   return out;
 }
 
+// The only GGUF file of a directory without config.json, or nothing.
+std::optional<std::string> lone_gguf(const std::string& path) {
+  std::optional<std::string> found;
+  if (file_exists(path_join(path, "config.json"))) return found;
+  for (const std::string& name : list_directory(path)) {
+    if (!ends_with(name, ".gguf")) continue;
+    if (found) return std::nullopt;
+    found = path_join(path, name);
+  }
+  return found;
+}
+
+Result<Checkpoint> open_directory(const std::string& path, const CheckpointOptions& options) {
+  if (auto gguf = lone_gguf(path)) {
+    AXON_TRY(std::unique_ptr<ModelFile> file, ModelFile::open(*gguf, options.access));
+    return open_gguf(std::move(file));
+  }
+  Checkpoint out;
+  out.kind = CheckpointKind::Directory;
+  out.path = out.directory = path;
+  AXON_TRY_VOID(read_config(out));
+  AXON_TRY(out.params, open_safetensors_directory(path, options.access));
+  AXON_TRY_VOID(read_side_files(out));
+  return out;
+}
+
 Result<Checkpoint> open_file(const std::string& path, const CheckpointOptions& options) {
   AXON_TRY(std::unique_ptr<ModelFile> file, ModelFile::open(path, options.access));
   if (ends_with(path, ".gguf") || looks_like_gguf(*file)) return open_gguf(std::move(file));
   if (!ends_with(path, ".safetensors")) {
-    return Error{"FILE-MODEL", "`" + path + "` is neither a .gguf nor a .safetensors file", path, 0, {}};
+    return Error{
+        "FILE-MODEL", "`" + path + "` is neither a .gguf nor a .safetensors file", path, 0, {}};
   }
   Checkpoint out;
   out.kind = CheckpointKind::Safetensors;
@@ -128,8 +155,11 @@ Result<std::string> find_in_hub_cache(const std::string& id, const std::string& 
     std::string snapshot = path_join(entry, "snapshots/" + std::string(trim(*revision)));
     if (is_directory(snapshot)) return snapshot;
   }
-  return Error{"FILE-MODEL", "`" + id + "` is neither a file or directory nor a model in `" + cache + "`",
-               {}, -1, {}};
+  return Error{"FILE-MODEL",
+               "`" + id + "` is neither a file or directory nor a model in `" + cache + "`",
+               {},
+               -1,
+               {}};
 }
 
 Result<Checkpoint> open_checkpoint(const std::string& model, const CheckpointOptions& options) {

@@ -29,7 +29,7 @@ struct ChatTemplate {
 
 // How hidden states become one vector, from the files of sentence-transformers; Null where absent.
 struct SentencePooling {
-  model::ConfigValue pooling;   // the config of the pooling module
+  model::ConfigValue pooling;  // the config of the pooling module
   bool normalize = false;
 };
 
@@ -43,22 +43,22 @@ enum class CheckpointKind : uint8_t { Directory, Gguf, Safetensors };
 
 struct Checkpoint {
   CheckpointKind kind = CheckpointKind::Directory;
-  std::string path;       // of the directory or file that was opened
-  std::string directory;  // where its side files lie
+  std::string path;           // of the directory or file that was opened
+  std::string directory;      // where its side files lie
   model::ConfigValue config;  // with Hugging Face's keys
   std::vector<std::string> architectures;
   std::unique_ptr<TensorSource> params;
   GenerationConfig generation;
-  std::vector<ChatTemplate> chat_templates;  // "default" first
+  std::vector<ChatTemplate> chat_templates;                         // "default" first
   std::vector<std::pair<std::string, std::string>> special_tokens;  // bos_token → its text, …
   SentencePooling sentence;
-  std::vector<std::string> notes;        // what a reader of `inspect` should know
-  std::optional<GgufHeader> gguf;        // of a .gguf file
+  std::vector<std::string> notes;  // what a reader of `inspect` should know
+  std::optional<GgufHeader> gguf;  // of a .gguf file
 };
 
-// `model`: a directory with config.json and safetensors, a .gguf file, a .safetensors file with a
-// config beside it, or a hub id (`org/name`) that the Hugging Face cache holds. Reads no tensor data.
-// Errors: FILE-*, with file and byte offset.
+// `model`: a directory with config.json and safetensors or with one .gguf file alone, a .gguf file,
+// a .safetensors file with a config beside it, or a hub id (`org/name`) that the Hugging Face cache
+// holds. Reads no tensor data. Errors: FILE-*, with file and byte offset.
 Result<Checkpoint> open_checkpoint(const std::string& model, const CheckpointOptions& options = {});
 
 // The directory of a hub id in the cache. Errors: FILE-MODEL, which says where it looked.

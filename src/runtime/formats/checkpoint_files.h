@@ -12,16 +12,19 @@ Result<std::optional<model::ConfigValue>> read_json_file(const std::string& path
 // Opens the safetensors files of a directory: one, or the shards that its index names.
 Result<std::unique_ptr<TensorSource>> open_safetensors_directory(const std::string& directory,
                                                                  DataAccess access);
-Result<std::unique_ptr<TensorSource>> open_safetensors_file(const std::string& path, DataAccess access);
+Result<std::unique_ptr<TensorSource>> open_safetensors_file(const std::string& path,
+                                                            DataAccess access);
 
 // Fills generation config, chat templates, special tokens and pooling from side files.
 Result<void> read_side_files(Checkpoint& checkpoint);
 
 // The config that a GGUF file stands for. `files[0]` is the GGUF file.
-Result<model::ConfigValue> gguf_config(const GgufTable& table, const GgufHeader& header, ModelFile& file);
+Result<model::ConfigValue> gguf_config(const GgufTable& table, const GgufHeader& header,
+                                       ModelFile& file);
 // Names, transforms and notes for every tensor of a GGUF file.
 Result<std::vector<SourceTensor>> gguf_tensors(const GgufTable& table, const GgufHeader& header,
-                                               const std::string& path, std::vector<std::string>& notes);
+                                               const std::string& path,
+                                               std::vector<std::string>& notes);
 // Generation config, chat templates and special tokens from GGUF metadata.
 void read_gguf_text(Checkpoint& checkpoint);
 

@@ -23,21 +23,34 @@ struct TypeRow {
 };
 // Numbers of tensor types in the format.
 constexpr TypeRow kTypes[] = {
-    {0, Storage::F32},   {1, Storage::F16},   {2, Storage::Q4_0},  {3, Storage::Q4_1},
-    {6, Storage::Q5_0},  {7, Storage::Q5_1},  {8, Storage::Q8_0},  {10, Storage::Q2_K},
-    {11, Storage::Q3_K}, {12, Storage::Q4_K}, {13, Storage::Q5_K}, {14, Storage::Q6_K},
-    {20, Storage::IQ4_NL}, {24, Storage::I8}, {25, Storage::I16},  {26, Storage::I32},
-    {27, Storage::I64},  {28, Storage::F64},  {30, Storage::BF16}, {39, Storage::MXFP4},
+    {0, Storage::F32},     {1, Storage::F16},   {2, Storage::Q4_0},  {3, Storage::Q4_1},
+    {6, Storage::Q5_0},    {7, Storage::Q5_1},  {8, Storage::Q8_0},  {10, Storage::Q2_K},
+    {11, Storage::Q3_K},   {12, Storage::Q4_K}, {13, Storage::Q5_K}, {14, Storage::Q6_K},
+    {20, Storage::IQ4_NL}, {24, Storage::I8},   {25, Storage::I16},  {26, Storage::I32},
+    {27, Storage::I64},    {28, Storage::F64},  {30, Storage::BF16}, {39, Storage::MXFP4},
 };
 
 // Bytes of a scalar, or of the length that leads a string.
 size_t least_size(GgufType type) {
   switch (type) {
-    case GgufType::U8: case GgufType::I8: case GgufType::Bool: return 1;
-    case GgufType::U16: case GgufType::I16: return 2;
-    case GgufType::U32: case GgufType::I32: case GgufType::F32: return 4;
-    case GgufType::U64: case GgufType::I64: case GgufType::F64: case GgufType::String: return 8;
-    case GgufType::Array: return 12;
+    case GgufType::U8:
+    case GgufType::I8:
+    case GgufType::Bool:
+      return 1;
+    case GgufType::U16:
+    case GgufType::I16:
+      return 2;
+    case GgufType::U32:
+    case GgufType::I32:
+    case GgufType::F32:
+      return 4;
+    case GgufType::U64:
+    case GgufType::I64:
+    case GgufType::F64:
+    case GgufType::String:
+      return 8;
+    case GgufType::Array:
+      return 12;
   }
   AXON_UNREACHABLE("metadata type");
 }
@@ -60,22 +73,34 @@ double widen(float value) {
 
 ConfigValue scalar(GgufType type, const char* at) {
   switch (type) {
-    case GgufType::U8: return ConfigValue::of(int64_t{load<uint8_t>(at)});
-    case GgufType::I8: return ConfigValue::of(int64_t{load<int8_t>(at)});
-    case GgufType::U16: return ConfigValue::of(int64_t{load<uint16_t>(at)});
-    case GgufType::I16: return ConfigValue::of(int64_t{load<int16_t>(at)});
-    case GgufType::U32: return ConfigValue::of(int64_t{load<uint32_t>(at)});
-    case GgufType::I32: return ConfigValue::of(int64_t{load<int32_t>(at)});
-    case GgufType::F32: return ConfigValue::of(widen(load<float>(at)));
-    case GgufType::Bool: return ConfigValue::of(load<uint8_t>(at) != 0);
+    case GgufType::U8:
+      return ConfigValue::of(int64_t{load<uint8_t>(at)});
+    case GgufType::I8:
+      return ConfigValue::of(int64_t{load<int8_t>(at)});
+    case GgufType::U16:
+      return ConfigValue::of(int64_t{load<uint16_t>(at)});
+    case GgufType::I16:
+      return ConfigValue::of(int64_t{load<int16_t>(at)});
+    case GgufType::U32:
+      return ConfigValue::of(int64_t{load<uint32_t>(at)});
+    case GgufType::I32:
+      return ConfigValue::of(int64_t{load<int32_t>(at)});
+    case GgufType::F32:
+      return ConfigValue::of(widen(load<float>(at)));
+    case GgufType::Bool:
+      return ConfigValue::of(load<uint8_t>(at) != 0);
     case GgufType::U64: {
       uint64_t value = load<uint64_t>(at);
       if (value >> 63) return ConfigValue::of(static_cast<double>(value));
       return ConfigValue::of(static_cast<int64_t>(value));
     }
-    case GgufType::I64: return ConfigValue::of(load<int64_t>(at));
-    case GgufType::F64: return ConfigValue::of(load<double>(at));
-    case GgufType::String: case GgufType::Array: break;
+    case GgufType::I64:
+      return ConfigValue::of(load<int64_t>(at));
+    case GgufType::F64:
+      return ConfigValue::of(load<double>(at));
+    case GgufType::String:
+    case GgufType::Array:
+      break;
   }
   AXON_UNREACHABLE("scalar type");
 }
@@ -88,7 +113,8 @@ class Cursor {
   uint64_t left() const { return file_.size() - pos_; }
 
   Error fail(const char* code, uint64_t at, const std::string& what) const {
-    return Error{code, "`" + file_.path() + "`: " + what, file_.path(), static_cast<int64_t>(at), {}};
+    return Error{
+        code, "`" + file_.path() + "`: " + what, file_.path(), static_cast<int64_t>(at), {}};
   }
 
   // Makes the next `n` bytes present and steps over them; returns where they begin.
@@ -101,7 +127,8 @@ class Cursor {
     uint64_t end = pos_ + n;
     if (end > bytes_.size()) {
       uint64_t have = bytes_.size();
-      uint64_t want = std::min(file_.size(), std::max<uint64_t>(end, have + std::max<uint64_t>(kChunk, have)));
+      uint64_t want =
+          std::min(file_.size(), std::max<uint64_t>(end, have + std::max<uint64_t>(kChunk, have)));
       bytes_.resize(want);
       AXON_TRY_VOID(file_.read(have, bytes_.data() + have, want - have));
     }
@@ -163,7 +190,8 @@ class HeaderReader {
     for (uint64_t i = 0; i < tensors; ++i) AXON_TRY_VOID(read_tensor());
     AXON_TRY_VOID(place_tensors());
     for (size_t i = 0; i < extents_.size(); ++i) {
-      out_.arrays[i].encoded = std::string_view(*bytes_).substr(extents_[i].begin, extents_[i].end - extents_[i].begin);
+      out_.arrays[i].encoded =
+          std::string_view(*bytes_).substr(extents_[i].begin, extents_[i].end - extents_[i].begin);
     }
     out_.bytes = std::move(bytes_);
     return std::move(out_);
@@ -187,12 +215,14 @@ class HeaderReader {
     AXON_TRY(pairs_, cursor_.number<uint64_t>("the metadata count"));
     // A record has at least a name, a type and an offset or value: bounds the loops below.
     if (tensors > cursor_.left() / 24) {
-      return cursor_.fail("FILE-FORMAT", 8, "says it has " + std::to_string(tensors) +
-                                                " tensors, more than its bytes can describe");
+      return cursor_.fail(
+          "FILE-FORMAT", 8,
+          "says it has " + std::to_string(tensors) + " tensors, more than its bytes can describe");
     }
     if (pairs_ > cursor_.left() / 13) {
-      return cursor_.fail("FILE-FORMAT", 16, "says it has " + std::to_string(pairs_) +
-                                                 " metadata entries, more than its bytes can hold");
+      return cursor_.fail("FILE-FORMAT", 16,
+                          "says it has " + std::to_string(pairs_) +
+                              " metadata entries, more than its bytes can hold");
     }
     return tensors;
   }
@@ -201,8 +231,8 @@ class HeaderReader {
     uint64_t at = cursor_.pos();
     AXON_TRY(uint32_t type, cursor_.number<uint32_t>("a metadata type"));
     if (type > static_cast<uint32_t>(GgufType::F64)) {
-      return cursor_.fail("FILE-FORMAT", at, "metadata `" + key + "` has the unknown type " +
-                                                 std::to_string(type));
+      return cursor_.fail("FILE-FORMAT", at,
+                          "metadata `" + key + "` has the unknown type " + std::to_string(type));
     }
     return static_cast<GgufType>(type);
   }
@@ -210,7 +240,8 @@ class HeaderReader {
   Result<void> read_pair() {
     uint64_t at = cursor_.pos();
     AXON_TRY(std::string key, cursor_.string("a metadata key"));
-    if (find_invalid_utf8(key) != key.npos) return cursor_.fail("FILE-FORMAT", at, "a metadata key is not UTF-8");
+    if (find_invalid_utf8(key) != key.npos)
+      return cursor_.fail("FILE-FORMAT", at, "a metadata key is not UTF-8");
     if (!keys_.insert(key).second) {
       return cursor_.fail("FILE-FORMAT", at, "metadata key `" + key + "` occurs twice");
     }
@@ -238,7 +269,8 @@ class HeaderReader {
     if (!least || *least > cursor_.left()) {
       return cursor_.fail("FILE-FORMAT", count_at,
                           "metadata `" + key + "` is an array of " + std::to_string(count) +
-                              " items, the file has " + std::to_string(cursor_.left()) + " bytes more");
+                              " items, the file has " + std::to_string(cursor_.left()) +
+                              " bytes more");
     }
     uint64_t begin = cursor_.pos();
     ConfigValue items;
@@ -265,9 +297,9 @@ class HeaderReader {
     uint64_t at = cursor_.pos();
     AXON_TRY(uint64_t length, cursor_.number<uint64_t>("a string length"));
     if (length > cursor_.left()) {
-      return cursor_.fail("FILE-FORMAT", at, "a string in an array has length " + std::to_string(length) +
-                                                 ", the file has " + std::to_string(cursor_.left()) +
-                                                 " bytes more");
+      return cursor_.fail("FILE-FORMAT", at,
+                          "a string in an array has length " + std::to_string(length) +
+                              ", the file has " + std::to_string(cursor_.left()) + " bytes more");
     }
     AXON_TRY(uint64_t begin, cursor_.take(length, "a string"));
     if (keep) items.items.push_back(ConfigValue::of(std::string(cursor_.at(begin), length)));
@@ -280,8 +312,9 @@ class HeaderReader {
     bool whole = value->kind == ConfigValue::Kind::Int && value->integer > 0;
     if (!whole || !std::has_single_bit(static_cast<uint64_t>(value->integer)) ||
         value->integer > (int64_t{1} << 24)) {
-      return cursor_.fail("FILE-FORMAT", cursor_.pos(), "`general.alignment` is " + value->show() +
-                                                            ", not a power of two up to 2^24");
+      return cursor_.fail(
+          "FILE-FORMAT", cursor_.pos(),
+          "`general.alignment` is " + value->show() + ", not a power of two up to 2^24");
     }
     out_.alignment = static_cast<uint64_t>(value->integer);
     return {};
@@ -298,8 +331,8 @@ class HeaderReader {
     AXON_TRY(uint32_t dims, cursor_.number<uint32_t>("the number of dimensions"));
     std::string subject = "tensor `" + tensor.name + "` ";
     if (dims < 1 || dims > kMaxDims) {
-      return cursor_.fail("FILE-FORMAT", dims_at, subject + "has " + std::to_string(dims) +
-                                                      " dimensions, expected 1 to 4");
+      return cursor_.fail("FILE-FORMAT", dims_at,
+                          subject + "has " + std::to_string(dims) + " dimensions, expected 1 to 4");
     }
     for (uint32_t i = 0; i < dims; ++i) {
       AXON_TRY(uint64_t dim, cursor_.number<uint64_t>("a dimension"));
@@ -312,9 +345,10 @@ class HeaderReader {
     AXON_TRY_VOID(read_tensor_type(tensor, subject));
     auto bytes = storage_bytes(tensor.storage, tensor.shape);
     if (!bytes) {
-      return cursor_.fail("FILE-FORMAT", dims_at, subject + "has shape " + show_shape(tensor.shape) +
-                                                      ", which has no size in " +
-                                                      std::string(storage_info(tensor.storage).name));
+      return cursor_.fail("FILE-FORMAT", dims_at,
+                          subject + "has shape " + show_shape(tensor.shape) +
+                              ", which has no size in " +
+                              std::string(storage_info(tensor.storage).name));
     }
     tensor.bytes = *bytes;
     offset_at_.push_back(cursor_.pos());
@@ -331,8 +365,9 @@ class HeaderReader {
       tensor.storage = row.storage;
       return {};
     }
-    return cursor_.fail("FILE-FORMAT", at, subject + "has type number " + std::to_string(type) +
-                                               ", which Axon does not read");
+    return cursor_.fail(
+        "FILE-FORMAT", at,
+        subject + "has type number " + std::to_string(type) + ", which Axon does not read");
   }
 
   Result<void> place_tensors() {
@@ -341,14 +376,16 @@ class HeaderReader {
       StoredTensor& tensor = out_.tensors[i];
       if (tensor.offset % out_.alignment != 0) {
         return cursor_.fail("FILE-FORMAT", offset_at_[i],
-                            "tensor `" + tensor.name + "` has offset " + std::to_string(tensor.offset) +
-                                ", not a multiple of " + std::to_string(out_.alignment));
+                            "tensor `" + tensor.name + "` has offset " +
+                                std::to_string(tensor.offset) + ", not a multiple of " +
+                                std::to_string(out_.alignment));
       }
       auto first = checked_add(begin, tensor.offset);
       auto last = first ? checked_add(*first, tensor.bytes) : first;
       if (!last || *last > file_.size()) {
         return cursor_.fail("FILE-TRUNCATED", offset_at_[i],
-                            "tensor `" + tensor.name + "` ends beyond the end of the file, which has " +
+                            "tensor `" + tensor.name +
+                                "` ends beyond the end of the file, which has " +
                                 std::to_string(file_.size()) + " bytes");
       }
       tensor.offset = *first;
@@ -361,8 +398,8 @@ class HeaderReader {
   Cursor cursor_;
   GgufHeader out_;
   uint64_t pairs_ = 0;
-  std::vector<Extent> extents_;       // per array
-  std::vector<uint64_t> offset_at_;   // per tensor: where its offset field stands
+  std::vector<Extent> extents_;      // per array
+  std::vector<uint64_t> offset_at_;  // per tensor: where its offset field stands
   std::unordered_set<std::string> keys_, names_;
 };
 
@@ -388,7 +425,8 @@ std::optional<std::vector<std::string_view>> string_items(const GgufArray& array
 }
 
 std::optional<std::vector<int64_t>> integer_items(const GgufArray& array) {
-  bool whole = array.type != GgufType::String && array.type != GgufType::F32 && array.type != GgufType::F64;
+  bool whole =
+      array.type != GgufType::String && array.type != GgufType::F32 && array.type != GgufType::F64;
   if (!whole) return {};
   std::vector<int64_t> out;
   out.reserve(array.count);

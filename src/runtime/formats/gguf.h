@@ -15,7 +15,19 @@ namespace axon::formats {
 
 // Element types of metadata, with the numbers of the format.
 enum class GgufType : uint32_t {
-  U8, I8, U16, I16, U32, I32, F32, Bool, String, Array, U64, I64, F64
+  U8,
+  I8,
+  U16,
+  I16,
+  U32,
+  I32,
+  F32,
+  Bool,
+  String,
+  Array,
+  U64,
+  I64,
+  F64
 };
 
 // An array in the metadata. Vocabularies have 10^5 items, so arrays stay in their encoded form.
@@ -23,7 +35,7 @@ struct GgufArray {
   std::string key;
   GgufType type = GgufType::U8;  // of the items
   uint64_t count = 0;
-  std::string_view encoded;      // into GgufHeader::bytes
+  std::string_view encoded;  // into GgufHeader::bytes
 };
 
 struct GgufHeader {

@@ -45,8 +45,11 @@ class ConfigBuilder {
       if (value) {
         set_dotted(out_, rule.key, std::move(*value));
       } else if (rule.required) {
-        return Error{"FILE-FORMAT", "`" + file_.path() + "`: metadata lacks `" + join(rule.from, "` and `") + "`",
-                     file_.path(), -1, {}};
+        return Error{"FILE-FORMAT",
+                     "`" + file_.path() + "`: metadata lacks `" + join(rule.from, "` and `") + "`",
+                     file_.path(),
+                     -1,
+                     {}};
       }
     }
     return std::move(out_);
@@ -67,8 +70,10 @@ class ConfigBuilder {
       const StoredTensor* tensor = find_tensor(header_, rule.rows_of);
       if (tensor) return std::optional(ConfigValue::of(tensor->shape[0]));
     }
-    if (!rule.has.empty()) return std::optional(ConfigValue::of(find_tensor(header_, rule.has) != nullptr));
-    if (!rule.lacks.empty()) return std::optional(ConfigValue::of(find_tensor(header_, rule.lacks) == nullptr));
+    if (!rule.has.empty())
+      return std::optional(ConfigValue::of(find_tensor(header_, rule.has) != nullptr));
+    if (!rule.lacks.empty())
+      return std::optional(ConfigValue::of(find_tensor(header_, rule.lacks) == nullptr));
     if (!rule.rope_factors.empty()) return rope_scaling(rule.rope_factors);
     return rule.otherwise;
   }
@@ -84,8 +89,11 @@ class ConfigBuilder {
     const StoredTensor* tensor = find_tensor(header_, name);
     if (!tensor) return std::optional<ConfigValue>();
     auto fail = [&](const std::string& what) {
-      return Error{"FILE-FORMAT", "`" + file_.path() + "`: tensor `" + name + "` " + what, file_.path(),
-                   static_cast<int64_t>(tensor->offset), {}};
+      return Error{"FILE-FORMAT",
+                   "`" + file_.path() + "`: tensor `" + name + "` " + what,
+                   file_.path(),
+                   static_cast<int64_t>(tensor->offset),
+                   {}};
     };
     if (tensor->storage != Storage::F32 || tensor->shape.size() != 1 || tensor->shape[0] > 4096) {
       return fail("is not a vector of float32");
@@ -95,11 +103,12 @@ class ConfigBuilder {
     double factor = *std::max_element(factors.begin(), factors.end());
     double theta = number("rope_theta"), size = static_cast<double>(factors.size());
     for (size_t i = 0; i < factors.size(); ++i) {
-      double wavelength = 2 * 3.14159265358979323846 * std::pow(theta, static_cast<double>(i) / size);
+      double wavelength =
+          2 * 3.14159265358979323846 * std::pow(theta, static_cast<double>(i) / size);
       double want = llama3_factor(wavelength, factor);
       if (!(std::abs(factors[i] - want) <= 1e-3 * want)) {
-        return fail("holds rotary factors that are not Llama 3 scaling; item " + std::to_string(i) + " is " +
-                    show_double(factors[i]) + ", expected " + show_double(want));
+        return fail("holds rotary factors that are not Llama 3 scaling; item " + std::to_string(i) +
+                    " is " + show_double(factors[i]) + ", expected " + show_double(want));
       }
     }
     ConfigValue out;
@@ -118,24 +127,32 @@ class ConfigBuilder {
   ConfigValue out_;
 };
 
-Result<Transform> transform_for(const TensorRule& rule, const GgufHeader& header, const std::string& path) {
+Result<Transform> transform_for(const TensorRule& rule, const GgufHeader& header,
+                                const std::string& path) {
   Transform out = rule.transform;
   if (out.kind != Transform::Kind::PermuteRope) return out;
   const ConfigValue* heads = header.metadata.member(rule.heads_key);
   // A file without grouped heads may leave out their count: it is that of the query heads.
   constexpr std::string_view kGrouped = "_kv";
   if (!heads && ends_with(rule.heads_key, kGrouped)) {
-    heads = header.metadata.member(rule.heads_key.substr(0, rule.heads_key.size() - kGrouped.size()));
+    heads =
+        header.metadata.member(rule.heads_key.substr(0, rule.heads_key.size() - kGrouped.size()));
   }
   if (!heads || heads->kind != Kind::Int || heads->integer < 1) {
-    return Error{"FILE-FORMAT", "`" + path + "`: metadata lacks a head count `" + rule.heads_key + "`", path, -1, {}};
+    return Error{"FILE-FORMAT",
+                 "`" + path + "`: metadata lacks a head count `" + rule.heads_key + "`",
+                 path,
+                 -1,
+                 {}};
   }
   out.heads = heads->integer;
   return out;
 }
 
 std::string token_at(const std::vector<std::string_view>& tokens, const ConfigValue* id) {
-  if (!id || id->kind != Kind::Int || id->integer < 0 || id->integer >= static_cast<int64_t>(tokens.size())) return "";
+  if (!id || id->kind != Kind::Int || id->integer < 0 ||
+      id->integer >= static_cast<int64_t>(tokens.size()))
+    return "";
   return std::string(tokens[static_cast<size_t>(id->integer)]);
 }
 
@@ -158,13 +175,15 @@ Result<ConfigValue> gguf_config(const GgufTable& table, const GgufHeader& header
 }
 
 Result<std::vector<SourceTensor>> gguf_tensors(const GgufTable& table, const GgufHeader& header,
-                                               const std::string& path, std::vector<std::string>& notes) {
+                                               const std::string& path,
+                                               std::vector<std::string>& notes) {
   std::vector<SourceTensor> out;
   out.reserve(header.tensors.size());
   for (const StoredTensor& stored : header.tensors) {
-    bool consumed = std::any_of(table.config.begin(), table.config.end(), [&](const ConfigRule& rule) {
-      return !rule.rope_factors.empty() && rule.rope_factors == stored.name;
-    });
+    bool consumed =
+        std::any_of(table.config.begin(), table.config.end(), [&](const ConfigRule& rule) {
+          return !rule.rope_factors.empty() && rule.rope_factors == stored.name;
+        });
     if (consumed) continue;
     SourceTensor tensor{stored.name, stored, {}};
     bool known = false;
@@ -176,7 +195,9 @@ Result<std::vector<SourceTensor>> gguf_tensors(const GgufTable& table, const Ggu
       known = true;
       break;
     }
-    if (!known) notes.push_back("tensor `" + stored.name + "` has no row in the loader table `" + table.arch + "`");
+    if (!known)
+      notes.push_back("tensor `" + stored.name + "` has no row in the loader table `" + table.arch +
+                      "`");
     out.push_back(std::move(tensor));
   }
   return out;
@@ -184,17 +205,22 @@ Result<std::vector<SourceTensor>> gguf_tensors(const GgufTable& table, const Ggu
 
 void read_gguf_text(Checkpoint& checkpoint) {
   const ConfigValue& metadata = checkpoint.gguf->metadata;
-  auto id = [&](std::string_view name) { return metadata.member("tokenizer.ggml." + std::string(name) + "_token_id"); };
+  auto id = [&](std::string_view name) {
+    return metadata.member("tokenizer.ggml." + std::string(name) + "_token_id");
+  };
   GenerationConfig& generation = checkpoint.generation;
   for (std::string_view name : {"eos", "eot", "eom"}) {
     const ConfigValue* value = id(name);
     auto& ids = generation.eos_ids;
-    if (value && value->kind == Kind::Int && std::find(ids.begin(), ids.end(), value->integer) == ids.end()) {
+    if (value && value->kind == Kind::Int &&
+        std::find(ids.begin(), ids.end(), value->integer) == ids.end()) {
       ids.push_back(value->integer);
     }
   }
-  if (const ConfigValue* bos = id("bos"); bos && bos->kind == Kind::Int) generation.bos_id = bos->integer;
-  if (const ConfigValue* pad = id("padding"); pad && pad->kind == Kind::Int) generation.pad_id = pad->integer;
+  if (const ConfigValue* bos = id("bos"); bos && bos->kind == Kind::Int)
+    generation.bos_id = bos->integer;
+  if (const ConfigValue* pad = id("padding"); pad && pad->kind == Kind::Int)
+    generation.pad_id = pad->integer;
 
   constexpr std::string_view kTemplate = "tokenizer.chat_template";
   for (const auto& [key, value] : metadata.members) {

@@ -49,13 +49,15 @@ Transform transform_of(std::string_view text, std::string& heads_key) {
   if (text == "add_one") return {Transform::Kind::AddOne};
   if (text == "sub_one") return {Transform::Kind::SubOne};
   constexpr std::string_view kPermute = "permute_rope(";
-  AXON_CHECK(starts_with(text, kPermute) && ends_with(text, ")"), "loader table: unknown transform");
+  AXON_CHECK(starts_with(text, kPermute) && ends_with(text, ")"),
+             "loader table: unknown transform");
   heads_key = text.substr(kPermute.size(), text.size() - kPermute.size() - 1);
   return {Transform::Kind::PermuteRope};
 }
 
 TensorRule tensor_rule(const toml::array& row) {
-  AXON_CHECK(row.size() == 2 || row.size() == 3, "loader table: a tensor row has two or three items");
+  AXON_CHECK(row.size() == 2 || row.size() == 3,
+             "loader table: a tensor row has two or three items");
   TensorRule out;
   auto item = [&](size_t i) { return text_of(toml::node_view<const toml::node>(row[i])); };
   out.stored = item(0);
@@ -68,13 +70,15 @@ ConfigRule config_rule(const toml::table& row) {
   ConfigRule out;
   out.key = text_of(row["key"]);
   if (const toml::array* keys = row["from"].as_array()) {
-    for (const toml::node& key : *keys) out.from.push_back(text_of(toml::node_view<const toml::node>(key)));
+    for (const toml::node& key : *keys)
+      out.from.push_back(text_of(toml::node_view<const toml::node>(key)));
   } else if (row["from"]) {
     out.from.push_back(text_of(row["from"]));
   }
   if (const toml::table* values = row["values"].as_table()) {
     for (const auto& [from, to] : *values) {
-      out.values.emplace_back(std::string(from.str()), text_of(toml::node_view<const toml::node>(to)));
+      out.values.emplace_back(std::string(from.str()),
+                              text_of(toml::node_view<const toml::node>(to)));
     }
   }
   out.rows_of = text_of(row["rows_of"]);
@@ -148,7 +152,8 @@ std::vector<std::string> gguf_architectures() {
   std::vector<std::string> out;
   for (const embedded::File& file : embedded::zoo()) {
     if (!starts_with(file.path, kFolder) || !ends_with(file.path, kSuffix)) continue;
-    std::string_view name = file.path.substr(kFolder.size(), file.path.size() - kFolder.size() - kSuffix.size());
+    std::string_view name =
+        file.path.substr(kFolder.size(), file.path.size() - kFolder.size() - kSuffix.size());
     if (name.find('/') == name.npos) out.emplace_back(name);
   }
   std::sort(out.begin(), out.end());
@@ -164,11 +169,16 @@ Result<GgufPreTokenizer> find_gguf_pre_tokenizer(std::string_view name) {
     for (const toml::node& row : *rows) {
       const toml::table& fields = *row.as_table();
       for (const toml::node& entry : *fields["names"].as_array()) {
-        if (text_of(toml::node_view<const toml::node>(entry)) == name) return pre_tokenizer_row(fields);
+        if (text_of(toml::node_view<const toml::node>(entry)) == name)
+          return pre_tokenizer_row(fields);
       }
     }
   }
-  return Error{"TOK-UNSUPPORTED", "pre-tokenizer `" + std::string(name) + "` of GGUF metadata is not supported", {}, -1, {}};
+  return Error{"TOK-UNSUPPORTED",
+               "pre-tokenizer `" + std::string(name) + "` of GGUF metadata is not supported",
+               {},
+               -1,
+               {}};
 }
 
 Result<GgufTable> find_gguf_table(std::string_view arch) {
@@ -182,7 +192,9 @@ Result<GgufTable> find_gguf_table(std::string_view arch) {
   return Error{"FILE-MODEL",
                "GGUF architecture `" + std::string(arch) + "` has no loader table; there are " +
                    join(known, ", "),
-               {}, -1, near.empty() ? "" : "did you mean `" + near[0] + "`?"};
+               {},
+               -1,
+               near.empty() ? "" : "did you mean `" + near[0] + "`?"};
 }
 
 std::optional<std::string> apply_name(const TensorRule& rule, std::string_view stored) {

@@ -1,4 +1,5 @@
-// How a GGUF architecture is read as a Hugging Face checkpoint: rows of zoo/formats/gguf/<arch>.toml.
+// How a GGUF architecture is read as a Hugging Face checkpoint: rows of
+// zoo/formats/gguf/<arch>.toml.
 #pragma once
 
 #include <optional>
@@ -17,7 +18,8 @@ namespace axon::formats {
 struct Transform {
   enum class Kind : uint8_t {
     None,
-    PermuteRope,  // rows of each head are interleaved in the file, halves one after the other in Hugging Face
+    PermuteRope,  // rows of each head are interleaved in the file, halves one after the other in
+                  // Hugging Face
     Transpose,    // the file holds the matrix transposed
     AddOne,       // stored value + 1
     SubOne        // stored value − 1
@@ -35,12 +37,12 @@ struct TensorRule {
 
 // One config key and where its value comes from; the first source that has a value wins.
 struct ConfigRule {
-  std::string key;                        // dotted
-  std::vector<std::string> from;          // metadata keys, first present
+  std::string key;                                          // dotted
+  std::vector<std::string> from;                            // metadata keys, first present
   std::vector<std::pair<std::string, std::string>> values;  // renamings of string values
-  std::string rows_of;                    // rows of this tensor
-  std::string has, lacks;                 // Bool: whether the file has this tensor
-  std::string rope_factors;               // `rope_scaling` of kind llama3 from per-frequency factors
+  std::string rows_of;                                      // rows of this tensor
+  std::string has, lacks;    // Bool: whether the file has this tensor
+  std::string rope_factors;  // `rope_scaling` of kind llama3 from per-frequency factors
   std::optional<model::ConfigValue> otherwise;  // constant or default
   bool required = false;
 };
@@ -51,7 +53,8 @@ struct GgufTable {
   std::vector<ConfigRule> config;
 };
 
-// What a pre-tokenizer name in GGUF metadata stands for (zoo/formats/gguf/text/pre_tokenizers.toml).
+// What a pre-tokenizer name in GGUF metadata stands for
+// (zoo/formats/gguf/text/pre_tokenizers.toml).
 struct GgufPreTokenizer {
   std::vector<text::NormalizerStep> normalizers;
   std::vector<text::PreTokenizerStep> steps;

@@ -32,8 +32,11 @@ class Reader {
 
  private:
   Error fail(size_t at, const std::string& what) const {
-    return Error{"FILE-JSON", "`" + file_ + "` is not valid JSON: " + what, file_,
-                 options_.base_offset + static_cast<int64_t>(at), {}};
+    return Error{"FILE-JSON",
+                 "`" + file_ + "` is not valid JSON: " + what,
+                 file_,
+                 options_.base_offset + static_cast<int64_t>(at),
+                 {}};
   }
 
   std::string found() const {
@@ -44,8 +47,8 @@ class Reader {
   }
 
   void skip_blanks() {
-    while (pos_ < text_.size() && (text_[pos_] == ' ' || text_[pos_] == '\n' || text_[pos_] == '\t' ||
-                                   text_[pos_] == '\r')) {
+    while (pos_ < text_.size() && (text_[pos_] == ' ' || text_[pos_] == '\n' ||
+                                   text_[pos_] == '\t' || text_[pos_] == '\r')) {
       ++pos_;
     }
   }
@@ -128,14 +131,30 @@ class Reader {
     size_t begin = pos_ - 1;
     char c = pos_ < text_.size() ? text_[pos_++] : '\0';
     switch (c) {
-      case '"': case '\\': case '/': out += c; return {};
-      case 'b': out += '\b'; return {};
-      case 'f': out += '\f'; return {};
-      case 'n': out += '\n'; return {};
-      case 'r': out += '\r'; return {};
-      case 't': out += '\t'; return {};
-      case 'u': break;
-      default: return fail(begin, "unknown escape in a string");
+      case '"':
+      case '\\':
+      case '/':
+        out += c;
+        return {};
+      case 'b':
+        out += '\b';
+        return {};
+      case 'f':
+        out += '\f';
+        return {};
+      case 'n':
+        out += '\n';
+        return {};
+      case 'r':
+        out += '\r';
+        return {};
+      case 't':
+        out += '\t';
+        return {};
+      case 'u':
+        break;
+      default:
+        return fail(begin, "unknown escape in a string");
     }
     auto unit = hex4();
     if (!unit) return fail(begin, "`\\u` without four hexadecimal digits");
@@ -163,7 +182,8 @@ class Reader {
       out.append(text_.substr(pos_, stop - pos_));
       pos_ = stop;
       if (pos_ == text_.size()) return fail(begin, "string is not closed");
-      if (static_cast<uint8_t>(text_[pos_]) < 0x20) return fail(pos_, "control character in a string");
+      if (static_cast<uint8_t>(text_[pos_]) < 0x20)
+        return fail(pos_, "control character in a string");
       if (text_[pos_++] == '"') return out;
       AXON_TRY_VOID(escape(out));
     }
@@ -194,7 +214,8 @@ class Reader {
     while (true) {
       skip_blanks();
       size_t at = pos_;
-      if (pos_ >= text_.size() || text_[pos_] != '"') return fail(pos_, found() + ", expected a key");
+      if (pos_ >= text_.size() || text_[pos_] != '"')
+        return fail(pos_, found() + ", expected a key");
       AXON_TRY(std::string key, string());
       skip_blanks();
       if (!take(":")) return fail(pos_, found() + ", expected `:`");

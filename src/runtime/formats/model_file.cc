@@ -17,7 +17,8 @@ namespace axon::formats {
 namespace {
 
 Error read_error(const std::string& path, int64_t offset) {
-  return Error{"FILE-READ", "cannot read `" + path + "`: " + std::strerror(errno), path, offset, {}};
+  return Error{
+      "FILE-READ", "cannot read `" + path + "`: " + std::strerror(errno), path, offset, {}};
 }
 
 Error truncated(const std::string& path, uint64_t size, uint64_t end) {
@@ -102,8 +103,11 @@ Result<const uint8_t*> ModelFile::data(uint64_t offset, size_t bytes) {
   if (found != impl_->ranges.end()) return static_cast<const uint8_t*>(found->second.get());
   std::unique_ptr<uint8_t[]> buffer(new (std::nothrow) uint8_t[bytes ? bytes : 1]);
   if (!buffer) {
-    return Error{"MEM-ALLOC", "no memory for " + std::to_string(bytes) + " bytes of `" + path_ + "`",
-                 path_, static_cast<int64_t>(offset), {}};
+    return Error{"MEM-ALLOC",
+                 "no memory for " + std::to_string(bytes) + " bytes of `" + path_ + "`",
+                 path_,
+                 static_cast<int64_t>(offset),
+                 {}};
   }
   AXON_TRY_VOID(read(offset, buffer.get(), bytes));
   const uint8_t* out = buffer.get();
@@ -122,7 +126,8 @@ void ModelFile::release(uint64_t offset, size_t bytes) {
   auto page = static_cast<uint64_t>(::sysconf(_SC_PAGESIZE));
   uint64_t begin = (offset + page - 1) / page * page;
   uint64_t end = (offset + bytes) / page * page;
-  if (begin < end) ::madvise(const_cast<uint8_t*>(impl_->base.load()) + begin, end - begin, MADV_DONTNEED);
+  if (begin < end)
+    ::madvise(const_cast<uint8_t*>(impl_->base.load()) + begin, end - begin, MADV_DONTNEED);
 }
 
 bool ModelFile::maps(const void* address) const noexcept {

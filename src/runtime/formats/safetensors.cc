@@ -9,7 +9,7 @@ namespace {
 using model::ConfigValue;
 using Kind = ConfigValue::Kind;
 
-constexpr uint64_t kMaxHeader = 512u << 20;  // far above real headers; bounds what a bad length costs
+constexpr uint64_t kMaxHeader = 100u << 20;  // the limit that writers of the format keep
 
 std::optional<Storage> storage_of(std::string_view name) {
   if (name == "BOOL") return Storage::Bool;
@@ -31,7 +31,8 @@ class HeaderReader {
     out.tensors.reserve(root.members.size());
     for (const auto& [name, entry] : root.members) {
       if (name == "__metadata__") {
-        if (entry.kind != Kind::Map) return format_error(name, "`__metadata__` is not a JSON object");
+        if (entry.kind != Kind::Map)
+          return format_error(name, "`__metadata__` is not a JSON object");
         out.metadata = entry;
         continue;
       }
@@ -63,8 +64,8 @@ class HeaderReader {
     out.name = name;
     auto storage = storage_of(dtype->text);
     if (!storage) {
-      return format_error(name, subject + "has element type `" + dtype->text +
-                                    "`, which Axon does not read");
+      return format_error(
+          name, subject + "has element type `" + dtype->text + "`, which Axon does not read");
     }
     out.storage = *storage;
     for (const ConfigValue& dim : shape->items) {
@@ -120,12 +121,17 @@ Result<SafetensorsHeader> read_safetensors_header(const ModelFile& file) {
     return Error{length > kMaxHeader ? "FILE-FORMAT" : "FILE-TRUNCATED",
                  "`" + file.path() + "`: the header has " + std::to_string(length) +
                      " bytes by its length field, the file " + std::to_string(file.size()),
-                 file.path(), 0, {}};
+                 file.path(),
+                 0,
+                 {}};
   }
   if (length > kMaxHeader) {
-    return Error{"FILE-FORMAT",
-                 "`" + file.path() + "`: a header of " + std::to_string(length) + " bytes is too long",
-                 file.path(), 0, {}};
+    return Error{
+        "FILE-FORMAT",
+        "`" + file.path() + "`: a header of " + std::to_string(length) + " bytes is too long",
+        file.path(),
+        0,
+        {}};
   }
   std::string text(length, '\0');
   AXON_TRY_VOID(file.read(sizeof raw, text.data(), length));

@@ -38,16 +38,21 @@ class ShardReader {
       : directory_(std::move(directory)), index_path_(std::move(index_path)), access_(access) {}
 
   Result<std::unique_ptr<TensorSource>> run(const ConfigValue& index) {
-    const ConfigValue* map = index.kind == ConfigValue::Kind::Map ? index.member("weight_map") : nullptr;
+    const ConfigValue* map =
+        index.kind == ConfigValue::Kind::Map ? index.member("weight_map") : nullptr;
     if (!map || map->kind != ConfigValue::Kind::Map) {
       return Error{"FILE-FORMAT", "`" + index_path_ + "` has no `weight_map`", index_path_, 0, {}};
     }
     std::map<std::string, std::vector<std::string>> names;  // by shard
     for (const auto& [name, shard] : map->members) {
-      bool plain = shard.kind == ConfigValue::Kind::String && shard.text.find('/') == std::string::npos;
+      bool plain =
+          shard.kind == ConfigValue::Kind::String && shard.text.find('/') == std::string::npos;
       if (!plain) {
-        return Error{"FILE-FORMAT", "`" + index_path_ + "`: the shard of `" + name + "` is not a file name",
-                     index_path_, -1, {}};
+        return Error{"FILE-FORMAT",
+                     "`" + index_path_ + "`: the shard of `" + name + "` is not a file name",
+                     index_path_,
+                     -1,
+                     {}};
       }
       names[shard.text].push_back(name);
     }
@@ -82,7 +87,9 @@ class ShardReader {
     for (const std::string& name : wanted) {
       bool there = std::any_of(tensors_.end() - static_cast<std::ptrdiff_t>(found), tensors_.end(),
                                [&](const SourceTensor& t) { return t.stored.name == name; });
-      if (!there) return shard_error(path, "shard `" + path + "` has no tensor `" + name + "`, which the index puts there");
+      if (!there)
+        return shard_error(
+            path, "shard `" + path + "` has no tensor `" + name + "`, which the index puts there");
     }
     AXON_UNREACHABLE("a wanted tensor is missing");
   }
@@ -95,7 +102,8 @@ class ShardReader {
 
 }  // namespace
 
-Result<std::unique_ptr<TensorSource>> open_safetensors_file(const std::string& path, DataAccess access) {
+Result<std::unique_ptr<TensorSource>> open_safetensors_file(const std::string& path,
+                                                            DataAccess access) {
   AXON_TRY(std::unique_ptr<ModelFile> file, ModelFile::open(path, access));
   AXON_TRY(SafetensorsHeader header, read_safetensors_header(*file));
   std::vector<SourceTensor> tensors;
@@ -117,10 +125,11 @@ Result<std::unique_ptr<TensorSource>> open_safetensors_directory(const std::stri
   if (index) return ShardReader(directory, index_path, access).run(*index);
   bool pickled = file_exists(path_join(directory, "pytorch_model.bin")) ||
                  file_exists(path_join(directory, "pytorch_model.bin.index.json"));
-  return Error{"FILE-MODEL",
-               "`" + directory + "` has neither " + std::string(kSingle) + " nor " + std::string(kIndex),
-               directory, -1,
-               pickled ? "its weights are pickled (pytorch_model.bin); save them as safetensors" : ""};
+  return Error{
+      "FILE-MODEL",
+      "`" + directory + "` has neither " + std::string(kSingle) + " nor " + std::string(kIndex),
+      directory, -1,
+      pickled ? "its weights are pickled (pytorch_model.bin); save them as safetensors" : ""};
 }
 
 }  // namespace axon::formats

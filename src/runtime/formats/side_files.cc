@@ -34,7 +34,8 @@ class GenerationReader {
     AXON_TRY_VOID(number("min_p", out.min_p));
     AXON_TRY_VOID(number("repetition_penalty", out.repetition_penalty));
     const ConfigValue* sample = present("do_sample");
-    if (sample && sample->kind != Kind::Bool) return config_error(path_, "`do_sample` is not a truth value");
+    if (sample && sample->kind != Kind::Bool)
+      return config_error(path_, "`do_sample` is not a truth value");
     if (sample) out.do_sample = sample->boolean;
     return {};
   }
@@ -51,11 +52,13 @@ class GenerationReader {
     std::vector<int64_t> read;
     if (value->kind == Kind::Int) read.push_back(value->integer);
     for (const ConfigValue& item : value->items) {
-      if (item.kind != Kind::Int) return config_error(path_, "`" + std::string(key) + "` holds " + item.show());
+      if (item.kind != Kind::Int)
+        return config_error(path_, "`" + std::string(key) + "` holds " + item.show());
       read.push_back(item.integer);
     }
     if (value->kind != Kind::Int && value->kind != Kind::List) {
-      return config_error(path_, "`" + std::string(key) + "` is " + value->show() + ", expected an id or ids");
+      return config_error(
+          path_, "`" + std::string(key) + "` is " + value->show() + ", expected an id or ids");
     }
     out = std::move(read);
     return {};
@@ -67,7 +70,8 @@ class GenerationReader {
     // Some configs give a list of ids where one is meant; the first is the one in use.
     if (value->kind == Kind::List && !value->items.empty()) value = &value->items[0];
     if (value->kind != Kind::Int) {
-      return config_error(path_, "`" + std::string(key) + "` is " + value->show() + ", expected an integer");
+      return config_error(
+          path_, "`" + std::string(key) + "` is " + value->show() + ", expected an integer");
     }
     out = value->integer;
     return {};
@@ -77,7 +81,8 @@ class GenerationReader {
     const ConfigValue* value = present(key);
     if (!value) return {};
     if (value->kind != Kind::Int && value->kind != Kind::Float) {
-      return config_error(path_, "`" + std::string(key) + "` is " + value->show() + ", expected a number");
+      return config_error(path_,
+                          "`" + std::string(key) + "` is " + value->show() + ", expected a number");
     }
     out = value->kind == Kind::Int ? static_cast<double>(value->integer) : value->number;
     return {};
@@ -94,7 +99,8 @@ std::string token_text(const ConfigValue& value) {
   return content && content->kind == Kind::String ? content->text : "";
 }
 
-void add_special_tokens(const ConfigValue& root, std::vector<std::pair<std::string, std::string>>& out) {
+void add_special_tokens(const ConfigValue& root,
+                        std::vector<std::pair<std::string, std::string>>& out) {
   for (const auto& [key, value] : root.members) {
     if (!ends_with(key, "_token")) continue;
     std::string text = token_text(value);
@@ -127,7 +133,8 @@ void add_templates(const ConfigValue& tokenizer_config, std::vector<ChatTemplate
 
 // Modules of sentence-transformers: the last part of `type` says what a module does.
 Result<void> read_pooling(Checkpoint& checkpoint) {
-  AXON_TRY(std::optional<ConfigValue> modules, read_json_file(path_join(checkpoint.directory, "modules.json")));
+  AXON_TRY(std::optional<ConfigValue> modules,
+           read_json_file(path_join(checkpoint.directory, "modules.json")));
   if (!modules) return {};
   for (const ConfigValue& item : modules->items) {
     const ConfigValue* type = item.kind == Kind::Map ? item.member("type") : nullptr;
@@ -165,12 +172,22 @@ Result<void> read_side_files(Checkpoint& checkpoint) {
     AXON_TRY(std::string text, read_file(jinja));
     add_template(checkpoint.chat_templates, "default", std::move(text));
   }
-  AXON_TRY(std::optional<ConfigValue> tokenizer, read_json_file(path_join(checkpoint.directory, "tokenizer_config.json")));
+  constexpr std::string_view kFurther = "additional_chat_templates", kJinja = ".jinja";
+  for (const std::string& name : list_directory(path_join(checkpoint.directory, kFurther))) {
+    if (!ends_with(name, kJinja)) continue;
+    AXON_TRY(std::string text,
+             read_file(path_join(path_join(checkpoint.directory, kFurther), name)));
+    add_template(checkpoint.chat_templates, name.substr(0, name.size() - kJinja.size()),
+                 std::move(text));
+  }
+  AXON_TRY(std::optional<ConfigValue> tokenizer,
+           read_json_file(path_join(checkpoint.directory, "tokenizer_config.json")));
   if (tokenizer) {
     add_templates(*tokenizer, checkpoint.chat_templates);
     add_special_tokens(*tokenizer, checkpoint.special_tokens);
   }
-  AXON_TRY(std::optional<ConfigValue> special, read_json_file(path_join(checkpoint.directory, "special_tokens_map.json")));
+  AXON_TRY(std::optional<ConfigValue> special,
+           read_json_file(path_join(checkpoint.directory, "special_tokens_map.json")));
   if (special) add_special_tokens(*special, checkpoint.special_tokens);
   return read_pooling(checkpoint);
 }

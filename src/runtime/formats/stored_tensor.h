@@ -11,7 +11,7 @@
 namespace axon::formats {
 
 struct StoredTensor {
-  std::string name;            // as in the file
+  std::string name;  // as in the file
   Storage storage = Storage::F32;
   std::vector<int64_t> shape;  // row-major
   size_t file = 0;             // index into the files of the checkpoint

@@ -14,7 +14,9 @@ class FileTensorSource final : public TensorSource {
  public:
   FileTensorSource(std::vector<std::unique_ptr<ModelFile>> files, std::vector<SourceTensor> tensors,
                    std::vector<model::TensorInfo> infos)
-      : files_(std::move(files)), tensors_(std::move(tensors)), index_(std::move(infos)),
+      : files_(std::move(files)),
+        tensors_(std::move(tensors)),
+        index_(std::move(infos)),
         converted_(tensors_.size()) {}
 
   const model::ParamIndex& index() const override { return index_; }
@@ -25,7 +27,10 @@ class FileTensorSource final : public TensorSource {
     const model::TensorInfo* info = index_.find(name);
     if (!info) {
       std::vector<std::string> near = index_.near_misses(name);
-      return Error{"RUN-PARAM", "checkpoint has no tensor `" + std::string(name) + "`", {}, -1,
+      return Error{"RUN-PARAM",
+                   "checkpoint has no tensor `" + std::string(name) + "`",
+                   {},
+                   -1,
                    near.empty() ? "" : "the closest is `" + near[0] + "`"};
     }
     size_t at = place(*info);
@@ -72,8 +77,12 @@ class FileTensorSource final : public TensorSource {
     auto bytes = static_cast<size_t>(stored.bytes);
     std::unique_ptr<uint8_t[]> out(new (std::nothrow) uint8_t[bytes ? bytes : 1]);
     if (!out) {
-      return Error{"MEM-ALLOC", "no memory for " + std::to_string(bytes) + " bytes of tensor `" +
-                                    tensors_[at].name + "`", file.path(), -1, {}};
+      return Error{
+          "MEM-ALLOC",
+          "no memory for " + std::to_string(bytes) + " bytes of tensor `" + tensors_[at].name + "`",
+          file.path(),
+          -1,
+          {}};
     }
     AXON_TRY(const uint8_t* from, file.data(stored.offset, bytes));
     apply_transform(tensors_[at], from, out.get());
@@ -90,8 +99,11 @@ class FileTensorSource final : public TensorSource {
 };
 
 Error misfit(const SourceTensor& tensor, const std::string& path, const std::string& what) {
-  return Error{"FILE-FORMAT", "`" + path + "`: tensor `" + tensor.stored.name + "` " + what, path,
-               static_cast<int64_t>(tensor.stored.offset), {}};
+  return Error{"FILE-FORMAT",
+               "`" + path + "`: tensor `" + tensor.stored.name + "` " + what,
+               path,
+               static_cast<int64_t>(tensor.stored.offset),
+               {}};
 }
 
 }  // namespace
@@ -100,37 +112,47 @@ Result<std::vector<int64_t>> published_shape(const SourceTensor& tensor, const s
   std::vector<int64_t> shape = tensor.stored.shape;
   std::string storage(storage_info(tensor.stored.storage).name);
   switch (tensor.transform.kind) {
-    case Transform::Kind::None: return shape;
+    case Transform::Kind::None:
+      return shape;
     case Transform::Kind::PermuteRope: {
       int64_t heads = tensor.transform.heads;
       // One axis of quantised blocks holds several rows a block and cannot be permuted.
-      bool whole_rows = shape.size() > 1 || (shape.size() == 1 && storage_info(tensor.stored.storage).block == 1);
+      bool whole_rows =
+          shape.size() > 1 || (shape.size() == 1 && storage_info(tensor.stored.storage).block == 1);
       if (!whole_rows || heads < 1 || shape[0] % heads != 0 || shape[0] / heads % 2 != 0) {
-        return misfit(tensor, path, "with shape " + show_shape(shape) + " does not divide into " +
-                                        std::to_string(heads) + " heads of even size");
+        return misfit(tensor, path,
+                      "with shape " + show_shape(shape) + " does not divide into " +
+                          std::to_string(heads) + " heads of even size");
       }
       return shape;
     }
     case Transform::Kind::Transpose:
-      if (shape.size() != 2) return misfit(tensor, path, "is not a matrix, but the format stores one transposed");
+      if (shape.size() != 2)
+        return misfit(tensor, path, "is not a matrix, but the format stores one transposed");
       if (storage_info(tensor.stored.storage).block != 1) {
-        return misfit(tensor, path, "is stored transposed in " + storage +
-                                        " blocks, which Axon does not read; use a file of f32, f16 or bf16");
+        return misfit(tensor, path,
+                      "is stored transposed in " + storage +
+                          " blocks, which Axon does not read; use a file of f32, f16 or bf16");
       }
       std::swap(shape[0], shape[1]);
       return shape;
     case Transform::Kind::AddOne:
     case Transform::Kind::SubOne:
       switch (tensor.stored.storage) {
-        case Storage::F32: case Storage::F64: case Storage::F16: case Storage::BF16: return shape;
-        default: return misfit(tensor, path, "is stored as " + storage + ", a float type was expected");
+        case Storage::F32:
+        case Storage::F64:
+        case Storage::F16:
+        case Storage::BF16:
+          return shape;
+        default:
+          return misfit(tensor, path, "is stored as " + storage + ", a float type was expected");
       }
   }
   AXON_UNREACHABLE("transform");
 }
 
-Result<std::unique_ptr<TensorSource>> make_tensor_source(std::vector<std::unique_ptr<ModelFile>> files,
-                                                         std::vector<SourceTensor> tensors) {
+Result<std::unique_ptr<TensorSource>> make_tensor_source(
+    std::vector<std::unique_ptr<ModelFile>> files, std::vector<SourceTensor> tensors) {
   std::vector<model::TensorInfo> infos;
   std::unordered_set<std::string> names;
   infos.reserve(tensors.size());
@@ -142,8 +164,8 @@ Result<std::unique_ptr<TensorSource>> make_tensor_source(std::vector<std::unique
     AXON_TRY(std::vector<int64_t> shape, published_shape(tensor, path));
     infos.push_back({tensor.name, tensor.stored.storage, std::move(shape)});
   }
-  return std::unique_ptr<TensorSource>(std::make_unique<FileTensorSource>(
-      std::move(files), std::move(tensors), std::move(infos)));
+  return std::unique_ptr<TensorSource>(
+      std::make_unique<FileTensorSource>(std::move(files), std::move(tensors), std::move(infos)));
 }
 
 }  // namespace axon::formats

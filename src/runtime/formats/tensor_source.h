@@ -33,7 +33,7 @@ class TensorSource : public model::ParamSource {
 Result<std::vector<int64_t>> published_shape(const SourceTensor& tensor, const std::string& path);
 
 // Names must be distinct. Errors: FILE-FORMAT.
-Result<std::unique_ptr<TensorSource>> make_tensor_source(std::vector<std::unique_ptr<ModelFile>> files,
-                                                         std::vector<SourceTensor> tensors);
+Result<std::unique_ptr<TensorSource>> make_tensor_source(
+    std::vector<std::unique_ptr<ModelFile>> files, std::vector<SourceTensor> tensors);
 
 }  // namespace axon::formats

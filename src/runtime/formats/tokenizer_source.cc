@@ -19,17 +19,20 @@ using text::TokenizerSpec;
 // Kinds of token in GGUF metadata.
 enum TokenType : int64_t { kNormal = 1, kControl = 3, kUserDefined = 4 };
 
-constexpr std::string_view kWordStart = "\xE2\x96\x81";  // how GGUF marks WordPiece tokens that begin a word
+constexpr std::string_view kWordStart =
+    "\xE2\x96\x81";  // how GGUF marks WordPiece tokens that begin a word
 constexpr std::string_view kContinuing = "##";
 
 class GgufTokenizerReader {
  public:
-  GgufTokenizerReader(const GgufHeader& header, const std::string& path) : header_(header), path_(path) {}
+  GgufTokenizerReader(const GgufHeader& header, const std::string& path)
+      : header_(header), path_(path) {}
 
   Result<TokenizerSpec> run() {
     const ConfigValue* kind = value("model");
     if (!kind || kind->kind != ConfigValue::Kind::String) {
-      return Error{"TOK-MISSING", "`" + path_ + "` has no tokenizer in its metadata", path_, -1, {}};
+      return Error{
+          "TOK-MISSING", "`" + path_ + "` has no tokenizer in its metadata", path_, -1, {}};
     }
     AXON_TRY_VOID(read_tokens());
     if (kind->text == "gpt2") {
@@ -80,8 +83,9 @@ class GgufTokenizerReader {
     const GgufArray* types = header_.array("tokenizer.ggml.token_type");
     auto kinds = types ? integer_items(*types) : std::nullopt;
     if (kinds && kinds->size() != tokens_.size()) {
-      return fail("TOK-FORMAT", "`tokenizer.ggml.token_type` has " + std::to_string(kinds->size()) + " items, there are " +
-                                    std::to_string(tokens_.size()) + " tokens");
+      return fail("TOK-FORMAT", "`tokenizer.ggml.token_type` has " + std::to_string(kinds->size()) +
+                                    " items, there are " + std::to_string(tokens_.size()) +
+                                    " tokens");
     }
     types_ = kinds ? std::move(*kinds) : std::vector<int64_t>(tokens_.size(), kNormal);
     for (size_t i = 0; i < tokens_.size(); ++i) {
@@ -185,7 +189,8 @@ Result<TokenizerSpec> load_tokenizer(const Checkpoint& checkpoint) {
   if (checkpoint.gguf) return GgufTokenizerReader(*checkpoint.gguf, checkpoint.path).run();
   std::string path = path_join(checkpoint.directory, "tokenizer.json");
   if (!file_exists(path)) {
-    return Error{"TOK-MISSING", "`" + checkpoint.directory + "` has no tokenizer.json", path, -1, {}};
+    return Error{
+        "TOK-MISSING", "`" + checkpoint.directory + "` has no tokenizer.json", path, -1, {}};
   }
   AXON_TRY(std::string bytes, read_file(path));
   auto spec = text::parse_tokenizer_json(bytes, path);

@@ -33,7 +33,8 @@ void transpose(const SourceTensor& tensor, const uint8_t* from, uint8_t* to) {
 }
 
 float half_to_float(uint16_t half) {
-  uint32_t sign = uint32_t{half & 0x8000u} << 16, exponent = half >> 10 & 31, mantissa = half & 0x3FF;
+  uint32_t sign = uint32_t{half & 0x8000u} << 16, exponent = half >> 10 & 31,
+           mantissa = half & 0x3FF;
   if (exponent == 0) {
     float value = static_cast<float>(mantissa) * 0x1p-24f;
     return sign ? -value : value;
@@ -63,7 +64,8 @@ uint16_t float_to_bf16(float value) {
 }
 
 template <class T, class Load, class Save>
-void add_to_each(const uint8_t* from, uint8_t* to, size_t bytes, double delta, Load load, Save save) {
+void add_to_each(const uint8_t* from, uint8_t* to, size_t bytes, double delta, Load load,
+                 Save save) {
   for (size_t at = 0; at < bytes; at += sizeof(T)) {
     T raw;
     std::memcpy(&raw, from + at, sizeof raw);
@@ -76,20 +78,23 @@ void add(const SourceTensor& tensor, const uint8_t* from, uint8_t* to, double de
   size_t bytes = tensor.stored.bytes;
   switch (tensor.stored.storage) {
     case Storage::F32:
-      return add_to_each<float>(from, to, bytes, delta, [](float v) { return double{v}; },
-                                [](double v) { return static_cast<float>(v); });
+      return add_to_each<float>(
+          from, to, bytes, delta, [](float v) { return double{v}; },
+          [](double v) { return static_cast<float>(v); });
     case Storage::F64:
-      return add_to_each<double>(from, to, bytes, delta, [](double v) { return v; },
-                                 [](double v) { return v; });
+      return add_to_each<double>(
+          from, to, bytes, delta, [](double v) { return v; }, [](double v) { return v; });
     case Storage::F16:
-      return add_to_each<uint16_t>(from, to, bytes, delta, [](uint16_t v) { return double{half_to_float(v)}; },
-                                   [](double v) { return float_to_half(static_cast<float>(v)); });
+      return add_to_each<uint16_t>(
+          from, to, bytes, delta, [](uint16_t v) { return double{half_to_float(v)}; },
+          [](double v) { return float_to_half(static_cast<float>(v)); });
     case Storage::BF16:
       return add_to_each<uint16_t>(
           from, to, bytes, delta,
           [](uint16_t v) { return double{std::bit_cast<float>(uint32_t{v} << 16)}; },
           [](double v) { return float_to_bf16(static_cast<float>(v)); });
-    default: AXON_UNREACHABLE("add on a storage that published_shape() refuses");
+    default:
+      AXON_UNREACHABLE("add on a storage that published_shape() refuses");
   }
 }
 
@@ -103,11 +108,17 @@ int64_t rope_row(int64_t row, int64_t rows, int64_t heads) {
 
 void apply_transform(const SourceTensor& tensor, const uint8_t* from, uint8_t* to) {
   switch (tensor.transform.kind) {
-    case Transform::Kind::None: std::memcpy(to, from, tensor.stored.bytes); return;
-    case Transform::Kind::PermuteRope: return permute_rows(tensor, from, to);
-    case Transform::Kind::Transpose: return transpose(tensor, from, to);
-    case Transform::Kind::AddOne: return add(tensor, from, to, 1);
-    case Transform::Kind::SubOne: return add(tensor, from, to, -1);
+    case Transform::Kind::None:
+      std::memcpy(to, from, tensor.stored.bytes);
+      return;
+    case Transform::Kind::PermuteRope:
+      return permute_rows(tensor, from, to);
+    case Transform::Kind::Transpose:
+      return transpose(tensor, from, to);
+    case Transform::Kind::AddOne:
+      return add(tensor, from, to, 1);
+    case Transform::Kind::SubOne:
+      return add(tensor, from, to, -1);
   }
   AXON_UNREACHABLE("transform");
 }

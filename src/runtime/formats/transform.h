@@ -12,7 +12,8 @@ namespace axon::formats {
 int64_t rope_row(int64_t row, int64_t rows, int64_t heads);
 
 // Writes the published form of `from` (as large as the stored form) to `to`. The transform fits the
-// tensor: published_shape() has accepted it. Rows are moved whole, so block formats stay as they are.
+// tensor: published_shape() has accepted it. Rows are moved whole, so block formats stay as they
+// are.
 void apply_transform(const SourceTensor& tensor, const uint8_t* from, uint8_t* to);
 
 }  // namespace axon::formats

@@ -27,7 +27,8 @@ bool touches_word(std::string_view text, size_t begin, size_t end) {
 }
 
 size_t blanks_before(std::string_view text, size_t pos) {
-  while (pos > 0 && contains(CharSet::Whitespace, code_before(text, pos))) pos = previous_begin(text, pos);
+  while (pos > 0 && contains(CharSet::Whitespace, code_before(text, pos)))
+    pos = previous_begin(text, pos);
   return pos;
 }
 

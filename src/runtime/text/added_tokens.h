@@ -19,7 +19,8 @@ struct Segment {
 // Finds tokens: of those that begin leftmost, the longest.
 class AddedTokenMatcher {
  public:
-  // `text` is what is looked for: the content, or its normalized form. Of two with one text the first counts.
+  // `text` is what is looked for: the content, or its normalized form. Of two with one text the
+  // first counts.
   void add(std::string_view text, int32_t id, const AddedToken& flags);
   bool empty() const { return tokens_.empty(); }
   // Segments in order. Where a token that strips blanks on its right is followed by one that begins
@@ -32,8 +33,8 @@ class AddedTokenMatcher {
     bool single_word, left_strip, right_strip;
   };
   struct Node {
-    int32_t token = -1;                               // that ends here
-    std::vector<std::pair<uint8_t, int32_t>> next;    // by byte
+    int32_t token = -1;                             // that ends here
+    std::vector<std::pair<uint8_t, int32_t>> next;  // by byte
   };
   int32_t step(int32_t node, uint8_t byte) const;
   std::vector<Node> nodes_{1};

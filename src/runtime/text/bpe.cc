@@ -42,7 +42,9 @@ Result<Bpe> Bpe::create(const ModelSpec& spec, const Vocabulary& vocabulary) {
   out.fuse_unknown_ = spec.fuse_unknown;
   out.byte_fallback_ = spec.byte_fallback;
   out.ignore_merges_ = spec.ignore_merges;
-  auto fail = [](const std::string& what) { return Error{"TOK-FORMAT", "tokenizer: " + what, {}, -1, {}}; };
+  auto fail = [](const std::string& what) {
+    return Error{"TOK-FORMAT", "tokenizer: " + what, {}, -1, {}};
+  };
   if (spec.unknown) {
     // Some files name an unknown token that they do not have, and never need it.
     out.unknown_ = vocabulary.find(*spec.unknown);
@@ -60,8 +62,8 @@ Result<Bpe> Bpe::create(const ModelSpec& spec, const Vocabulary& vocabulary) {
     if (whole) joined += right.substr(out.continuing_prefix_.size());
     int32_t merged = whole ? vocabulary.find(joined) : Vocabulary::kNone;
     if (left_id < 0 || right_id < 0 || merged < 0) {
-      return fail("merge " + std::to_string(rank + 1) + " of `" + std::string(left) + "` and `" + std::string(right) +
-                  "` uses a token that the vocabulary lacks");
+      return fail("merge " + std::to_string(rank + 1) + " of `" + std::string(left) + "` and `" +
+                  std::string(right) + "` uses a token that the vocabulary lacks");
     }
     out.insert({pair_key(left_id, right_id), static_cast<uint32_t>(rank), merged});
   }
@@ -76,14 +78,16 @@ void Bpe::insert(const Rule& rule) {
 
 const Bpe::Rule* Bpe::find(int32_t left, int32_t right) const {
   uint64_t pair = pair_key(left, right);
-  for (size_t slot = hash_pair(pair) & mask_; rules_[slot].pair != kFree; slot = (slot + 1) & mask_) {
+  for (size_t slot = hash_pair(pair) & mask_; rules_[slot].pair != kFree;
+       slot = (slot + 1) & mask_) {
     if (rules_[slot].pair == pair) return &rules_[slot];
   }
   return nullptr;
 }
 
 // The bytes of a piece as `<0xHH>` tokens; false when one of them is missing.
-bool Bpe::add_bytes(std::string_view piece, const Vocabulary& vocabulary, std::vector<Symbol>& out) const {
+bool Bpe::add_bytes(std::string_view piece, const Vocabulary& vocabulary,
+                    std::vector<Symbol>& out) const {
   constexpr char kDigits[] = "0123456789ABCDEF";
   size_t before = out.size();
   for (char c : piece) {
@@ -99,7 +103,8 @@ bool Bpe::add_bytes(std::string_view piece, const Vocabulary& vocabulary, std::v
   return true;
 }
 
-std::vector<Bpe::Symbol> Bpe::symbols_of(std::string_view word, const Vocabulary& vocabulary) const {
+std::vector<Bpe::Symbol> Bpe::symbols_of(std::string_view word,
+                                         const Vocabulary& vocabulary) const {
   std::vector<Symbol> out;
   out.reserve(word.size());
   // An unknown piece is held back, so that the next may join it.
@@ -167,7 +172,8 @@ void Bpe::merge(std::vector<Symbol>& symbols) const {
   std::priority_queue<Pending> queue(std::less<Pending>(), std::move(first));
   auto offer = [&](int32_t left, int32_t right) {
     if (left < 0 || right < 0) return;
-    const Rule* rule = find(symbols[static_cast<size_t>(left)].id, symbols[static_cast<size_t>(right)].id);
+    const Rule* rule =
+        find(symbols[static_cast<size_t>(left)].id, symbols[static_cast<size_t>(right)].id);
     if (rule) queue.push({rule->rank, left, rule->merged});
   };
   while (!queue.empty()) {
@@ -188,7 +194,8 @@ void Bpe::merge(std::vector<Symbol>& symbols) const {
   }
 }
 
-void Bpe::encode(std::string_view word, const Vocabulary& vocabulary, std::vector<int32_t>& out) const {
+void Bpe::encode(std::string_view word, const Vocabulary& vocabulary,
+                 std::vector<int32_t>& out) const {
   if (ignore_merges_) {
     int32_t id = vocabulary.find(word);
     if (id >= 0) {

@@ -32,7 +32,8 @@ class Bpe {
   void insert(const Rule& rule);
   const Rule* find(int32_t left, int32_t right) const;
   std::vector<Symbol> symbols_of(std::string_view word, const Vocabulary& vocabulary) const;
-  bool add_bytes(std::string_view piece, const Vocabulary& vocabulary, std::vector<Symbol>& out) const;
+  bool add_bytes(std::string_view piece, const Vocabulary& vocabulary,
+                 std::vector<Symbol>& out) const;
   void merge(std::vector<Symbol>& symbols) const;
   void merge_few(std::vector<Symbol>& symbols) const;
 

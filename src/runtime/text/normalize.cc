@@ -15,7 +15,8 @@ namespace {
 enum class Form : uint8_t { Nfc, Nfd, Nfkc, Nfkd };
 
 bool is_ascii(std::string_view text) {
-  return std::all_of(text.begin(), text.end(), [](char c) { return static_cast<uint8_t>(c) < 0x80; });
+  return std::all_of(text.begin(), text.end(),
+                     [](char c) { return static_cast<uint8_t>(c) < 0x80; });
 }
 
 void append_form(std::string& out, std::string_view text, Form form) {
@@ -23,7 +24,8 @@ void append_form(std::string& out, std::string_view text, Form form) {
     out += text;
     return;
   }
-  int options = UTF8PROC_STABLE | (form == Form::Nfc || form == Form::Nfkc ? UTF8PROC_COMPOSE : UTF8PROC_DECOMPOSE);
+  int options = UTF8PROC_STABLE |
+                (form == Form::Nfc || form == Form::Nfkc ? UTF8PROC_COMPOSE : UTF8PROC_DECOMPOSE);
   if (form == Form::Nfkc || form == Form::Nfkd) options |= UTF8PROC_COMPAT;
   utf8proc_uint8_t* mapped = nullptr;
   utf8proc_ssize_t size = utf8proc_map(reinterpret_cast<const utf8proc_uint8_t*>(text.data()),
@@ -68,8 +70,9 @@ std::string lowercase(std::string_view text) {
 
 // The ranges that BERT's own tokenizer takes for Chinese; one of them starts later than its block.
 bool is_chinese(uint32_t c) {
-  constexpr CodeRange kRanges[] = {{0x3400, 0x4DBF},   {0x4E00, 0x9FFF},   {0xF900, 0xFAFF},   {0x20000, 0x2A6DF},
-                                   {0x2A700, 0x2B73F}, {0x2B740, 0x2B81F}, {0x2B920, 0x2CEAF}, {0x2F800, 0x2FA1F}};
+  constexpr CodeRange kRanges[] = {{0x3400, 0x4DBF},   {0x4E00, 0x9FFF},   {0xF900, 0xFAFF},
+                                   {0x20000, 0x2A6DF}, {0x2A700, 0x2B73F}, {0x2B740, 0x2B81F},
+                                   {0x2B920, 0x2CEAF}, {0x2F800, 0x2FA1F}};
   return std::any_of(std::begin(kRanges), std::end(kRanges),
                      [&](const CodeRange& range) { return c >= range.first && c <= range.last; });
 }
@@ -106,7 +109,8 @@ std::string strip(const NormalizerStep& step, std::string_view text) {
   return std::string(text.substr(begin, end - begin));
 }
 
-Result<std::string> replace(const Pattern& pattern, const std::string& content, std::string_view text) {
+Result<std::string> replace(const Pattern& pattern, const std::string& content,
+                            std::string_view text) {
   AXON_TRY(std::vector<Match> matches, pattern.find_all(text));
   std::string out;
   size_t begin = 0;
@@ -138,14 +142,30 @@ Result<std::string> Normalizer::apply(std::string_view text) const {
   std::string now(text);
   for (const Step& step : steps_) {
     switch (step.spec.kind) {
-      case NormalizerKind::Nfc: now = to_form(now, Form::Nfc); break;
-      case NormalizerKind::Nfd: now = to_form(now, Form::Nfd); break;
-      case NormalizerKind::Nfkc: now = to_form(now, Form::Nfkc); break;
-      case NormalizerKind::Nfkd: now = to_form(now, Form::Nfkd); break;
-      case NormalizerKind::Lowercase: now = lowercase(now); break;
-      case NormalizerKind::StripAccents: now = without(now, CharSet::CombiningMark); break;
-      case NormalizerKind::Bert: now = bert(step.spec, now); break;
-      case NormalizerKind::Strip: now = strip(step.spec, now); break;
+      case NormalizerKind::Nfc:
+        now = to_form(now, Form::Nfc);
+        break;
+      case NormalizerKind::Nfd:
+        now = to_form(now, Form::Nfd);
+        break;
+      case NormalizerKind::Nfkc:
+        now = to_form(now, Form::Nfkc);
+        break;
+      case NormalizerKind::Nfkd:
+        now = to_form(now, Form::Nfkd);
+        break;
+      case NormalizerKind::Lowercase:
+        now = lowercase(now);
+        break;
+      case NormalizerKind::StripAccents:
+        now = without(now, CharSet::CombiningMark);
+        break;
+      case NormalizerKind::Bert:
+        now = bert(step.spec, now);
+        break;
+      case NormalizerKind::Strip:
+        now = strip(step.spec, now);
+        break;
       case NormalizerKind::Replace: {
         AXON_TRY(now, replace(*step.pattern, step.spec.content, now));
         break;

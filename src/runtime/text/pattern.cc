@@ -9,8 +9,13 @@
 namespace axon::text {
 namespace {
 
-Error pattern_error(const char* code, std::string_view pattern, size_t at, const std::string& what) {
-  return Error{code, "pattern `" + std::string(pattern) + "`: " + what + " at byte " + std::to_string(at), {}, -1, {}};
+Error pattern_error(const char* code, std::string_view pattern, size_t at,
+                    const std::string& what) {
+  return Error{code,
+               "pattern `" + std::string(pattern) + "`: " + what + " at byte " + std::to_string(at),
+               {},
+               -1,
+               {}};
 }
 
 void append_hex(std::string& out, uint32_t code) {
@@ -74,16 +79,42 @@ class Translator {
   Result<void> escape(bool inside) {
     char c = pos_ + 1 < pattern_.size() ? pattern_[pos_ + 1] : '\0';
     switch (c) {
-      case '\0': return fail("TOK-FORMAT", "a backslash ends the pattern");
-      case 'p': case 'P': return property(inside);
-      case 's': put_class(ranges_of(CharSet::Whitespace), false, inside); break;
-      case 'S': put_class(ranges_of(CharSet::Whitespace), true, inside); break;
-      case 'd': put_class(ranges_of_property("Nd"), false, inside); break;
-      case 'D': put_class(ranges_of_property("Nd"), true, inside); break;
-      case 'w': put_class(ranges_of(CharSet::PatternWord), false, inside); break;
-      case 'W': put_class(ranges_of(CharSet::PatternWord), true, inside); break;
-      case 'h': put_class({{'0', '9'}, {'A', 'F'}, {'a', 'f'}}, false, inside); break;
-      case 'b': case 'B': case 'X': case 'R': case 'N': case 'H': case 'G': case 'K': case 'k': case 'g':
+      case '\0':
+        return fail("TOK-FORMAT", "a backslash ends the pattern");
+      case 'p':
+      case 'P':
+        return property(inside);
+      case 's':
+        put_class(ranges_of(CharSet::Whitespace), false, inside);
+        break;
+      case 'S':
+        put_class(ranges_of(CharSet::Whitespace), true, inside);
+        break;
+      case 'd':
+        put_class(ranges_of_property("Nd"), false, inside);
+        break;
+      case 'D':
+        put_class(ranges_of_property("Nd"), true, inside);
+        break;
+      case 'w':
+        put_class(ranges_of(CharSet::PatternWord), false, inside);
+        break;
+      case 'W':
+        put_class(ranges_of(CharSet::PatternWord), true, inside);
+        break;
+      case 'h':
+        put_class({{'0', '9'}, {'A', 'F'}, {'a', 'f'}}, false, inside);
+        break;
+      case 'b':
+      case 'B':
+      case 'X':
+      case 'R':
+      case 'N':
+      case 'H':
+      case 'G':
+      case 'K':
+      case 'k':
+      case 'g':
         return fail("TOK-UNSUPPORTED", std::string("`\\") + c + "`");
       default:
         out_ += '\\';
@@ -123,7 +154,8 @@ class Translator {
         return {};
       }
       first = false;
-      if (c == '[' || pattern_.substr(pos_, 2) == "&&") return fail("TOK-UNSUPPORTED", "a set inside a set");
+      if (c == '[' || pattern_.substr(pos_, 2) == "&&")
+        return fail("TOK-UNSUPPORTED", "a set inside a set");
       if (c == '\\') {
         AXON_TRY_VOID(escape(true));
       } else {
@@ -156,7 +188,9 @@ class Translator {
 std::string escape_literal(std::string_view text) {
   std::string out;
   for (char c : text) {
-    if (static_cast<uint8_t>(c) < 0x80 && !(c >= '0' && c <= '9') && !((c | 32) >= 'a' && (c | 32) <= 'z')) out += '\\';
+    if (static_cast<uint8_t>(c) < 0x80 && !(c >= '0' && c <= '9') &&
+        !((c | 32) >= 'a' && (c | 32) <= 'z'))
+      out += '\\';
     out += c;
   }
   return out;
@@ -164,7 +198,9 @@ std::string escape_literal(std::string_view text) {
 
 }  // namespace
 
-Result<std::string> translate_pattern(std::string_view pattern) { return Translator(pattern).run(); }
+Result<std::string> translate_pattern(std::string_view pattern) {
+  return Translator(pattern).run();
+}
 
 struct Pattern::Impl {
   std::string source;
@@ -197,13 +233,18 @@ Result<Pattern> Pattern::compile(const PatternSpec& spec) {
   PCRE2_SIZE at = 0;
   pcre2_compile_context* options = pcre2_compile_context_create(nullptr);
   pcre2_set_newline(options, PCRE2_NEWLINE_LF);
-  impl->code = pcre2_compile(reinterpret_cast<PCRE2_SPTR>(translated.data()), translated.size(),
-                             PCRE2_UTF | PCRE2_MULTILINE | PCRE2_NO_AUTO_CAPTURE, &error, &at, options);
+  impl->code =
+      pcre2_compile(reinterpret_cast<PCRE2_SPTR>(translated.data()), translated.size(),
+                    PCRE2_UTF | PCRE2_MULTILINE | PCRE2_NO_AUTO_CAPTURE, &error, &at, options);
   pcre2_compile_context_free(options);
   if (!impl->code) {
     PCRE2_UCHAR why[128];
     pcre2_get_error_message(error, why, sizeof why);
-    return Error{"TOK-FORMAT", "pattern `" + spec.text + "`: " + reinterpret_cast<const char*>(why), {}, -1, {}};
+    return Error{"TOK-FORMAT",
+                 "pattern `" + spec.text + "`: " + reinterpret_cast<const char*>(why),
+                 {},
+                 -1,
+                 {}};
   }
   impl->jit = pcre2_jit_compile(impl->code, PCRE2_JIT_COMPLETE) == 0;
   impl->data = pcre2_match_data_create(1, nullptr);
@@ -223,14 +264,20 @@ Result<std::vector<Match>> Pattern::find_all(std::string_view text) const {
   size_t from = 0;
   while (from <= text.size()) {
     int found = p.jit ? pcre2_jit_match(p.code, subject, text.size(), from, 0, p.data, p.context)
-                      : pcre2_match(p.code, subject, text.size(), from, PCRE2_NO_UTF_CHECK, p.data, p.context);
+                      : pcre2_match(p.code, subject, text.size(), from, PCRE2_NO_UTF_CHECK, p.data,
+                                    p.context);
     if (found == PCRE2_ERROR_JIT_STACKLIMIT) {
-      found = pcre2_match(p.code, subject, text.size(), from, PCRE2_NO_UTF_CHECK | PCRE2_NO_JIT, p.data, p.context);
+      found = pcre2_match(p.code, subject, text.size(), from, PCRE2_NO_UTF_CHECK | PCRE2_NO_JIT,
+                          p.data, p.context);
     }
     if (found == PCRE2_ERROR_NOMATCH) break;
     if (found < 0) {
-      return Error{"TOK-FORMAT", "pattern `" + p.source + "` gives up on a text of " +
-                                     std::to_string(text.size()) + " bytes", {}, -1, {}};
+      return Error{"TOK-FORMAT",
+                   "pattern `" + p.source + "` gives up on a text of " +
+                       std::to_string(text.size()) + " bytes",
+                   {},
+                   -1,
+                   {}};
     }
     Match match{bounds[0], bounds[1]};
     if (match.begin == match.end && !out.empty() && out.back().end == match.end) {

@@ -18,7 +18,8 @@ struct Match {
 // Immutable; one thread at a time may search.
 class Pattern {
  public:
-  // Errors: TOK-FORMAT for a malformed pattern, TOK-UNSUPPORTED for a construct whose meaning differs.
+  // Errors: TOK-FORMAT for a malformed pattern, TOK-UNSUPPORTED for a construct whose meaning
+  // differs.
   static Result<Pattern> compile(const PatternSpec& spec);
   Pattern(Pattern&&) noexcept;
   Pattern& operator=(Pattern&&) noexcept;

@@ -79,7 +79,8 @@ std::vector<Match> arrange(const std::vector<Part>& parts, SplitBehavior behavio
       return join_parts(parts, [](bool now, bool last) { return now == last; });
     case SplitBehavior::MergedWithPrevious:
       return join_parts(parts, [](bool now, bool last) { return now && !last; });
-    case SplitBehavior::MergedWithNext: return merge_with_next(parts);
+    case SplitBehavior::MergedWithNext:
+      return merge_with_next(parts);
   }
   AXON_UNREACHABLE("split behavior");
 }
@@ -142,13 +143,16 @@ Result<PreTokenizer> PreTokenizer::create(std::vector<PreTokenizerStep> steps) {
   return out;
 }
 
-Result<void> PreTokenizer::run(std::string_view text, function_ref<void(std::string_view)> word) const {
+Result<void> PreTokenizer::run(std::string_view text,
+                               function_ref<void(std::string_view)> word) const {
   return run_step(0, text, word);
 }
 
-Result<void> PreTokenizer::run_parts(size_t step, std::string_view text, const std::vector<Match>& parts,
+Result<void> PreTokenizer::run_parts(size_t step, std::string_view text,
+                                     const std::vector<Match>& parts,
                                      function_ref<void(std::string_view)> word) const {
-  for (const Match& part : parts) AXON_TRY_VOID(run_step(step, text.substr(part.begin, part.end - part.begin), word));
+  for (const Match& part : parts)
+    AXON_TRY_VOID(run_step(step, text.substr(part.begin, part.end - part.begin), word));
   return {};
 }
 
@@ -163,15 +167,21 @@ Result<void> PreTokenizer::run_step(size_t at, std::string_view text,
   switch (spec.kind) {
     case PreTokenizerKind::Split: {
       AXON_TRY(std::vector<Match> matches, steps_[at].pattern->find_all(text));
-      return run_parts(at + 1, text, arrange(cover(matches, text.size(), spec.invert), spec.behavior), word);
+      return run_parts(at + 1, text,
+                       arrange(cover(matches, text.size(), spec.invert), spec.behavior), word);
     }
-    case PreTokenizerKind::ByteLevel: return run_byte_level(at, text, word);
-    case PreTokenizerKind::Whitespace: return run_parts(at + 1, text, words_and_signs(text), word);
+    case PreTokenizerKind::ByteLevel:
+      return run_byte_level(at, text, word);
+    case PreTokenizerKind::Whitespace:
+      return run_parts(at + 1, text, words_and_signs(text), word);
     case PreTokenizerKind::WhitespaceSplit:
-      return run_parts(at + 1, text, split_by(text, CharSet::Whitespace, SplitBehavior::Removed), word);
-    case PreTokenizerKind::Bert: return run_parts(at + 1, text, bert_words(text), word);
+      return run_parts(at + 1, text, split_by(text, CharSet::Whitespace, SplitBehavior::Removed),
+                       word);
+    case PreTokenizerKind::Bert:
+      return run_parts(at + 1, text, bert_words(text), word);
     case PreTokenizerKind::Digits: {
-      SplitBehavior behavior = spec.individual ? SplitBehavior::Isolated : SplitBehavior::Contiguous;
+      SplitBehavior behavior =
+          spec.individual ? SplitBehavior::Isolated : SplitBehavior::Contiguous;
       return run_parts(at + 1, text, split_by(text, CharSet::Numeric, behavior), word);
     }
     case PreTokenizerKind::Punctuation:
@@ -197,7 +207,8 @@ Result<void> PreTokenizer::run_byte_level(size_t at, std::string_view text,
   std::string mapped;
   for (const Match& part : parts) {
     mapped.clear();
-    for (size_t i = part.begin; i < part.end; ++i) append_byte_char(mapped, static_cast<uint8_t>(text[i]));
+    for (size_t i = part.begin; i < part.end; ++i)
+      append_byte_char(mapped, static_cast<uint8_t>(text[i]));
     AXON_TRY_VOID(run_step(at + 1, mapped, word));
   }
   return {};

@@ -24,10 +24,12 @@ class PreTokenizer {
     PreTokenizerStep spec;
     std::optional<Pattern> pattern;
   };
-  Result<void> run_step(size_t step, std::string_view text, function_ref<void(std::string_view)> word) const;
+  Result<void> run_step(size_t step, std::string_view text,
+                        function_ref<void(std::string_view)> word) const;
   Result<void> run_parts(size_t step, std::string_view text, const std::vector<Match>& parts,
                          function_ref<void(std::string_view)> word) const;
-  Result<void> run_byte_level(size_t step, std::string_view text, function_ref<void(std::string_view)> word) const;
+  Result<void> run_byte_level(size_t step, std::string_view text,
+                              function_ref<void(std::string_view)> word) const;
   std::vector<Step> steps_;
 };
 

@@ -17,7 +17,7 @@ class StreamDecoder {
   struct Options {
     std::vector<std::string> stops;  // empty strings are ignored
     ShowSpecial show = ShowSpecial::No;
-    size_t reserve = 4096;           // bytes
+    size_t reserve = 4096;  // bytes
   };
   // The tokenizer outlives this.
   StreamDecoder(const Tokenizer& tokenizer, Options options);
@@ -36,9 +36,9 @@ class StreamDecoder {
 
   const Tokenizer* tokenizer_;
   Options options_;
-  std::string cut_;       // bytes of a character that is not complete yet
-  std::string held_;      // certain text that may begin a stop string
-  std::string piece_;     // what the last call returned
+  std::string cut_;              // bytes of a character that is not complete yet
+  std::string held_;             // certain text that may begin a stop string
+  std::string piece_;            // what the last call returned
   std::vector<int32_t> window_;  // other decoders: ids before, then ids whose text is not taken yet
   size_t context_ = 0;           // how many of the window are before
   std::string shown_;            // text of these

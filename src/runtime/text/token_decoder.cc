@@ -38,9 +38,10 @@ std::string replace_all(std::string_view text, std::string_view from, std::strin
 
 // Takes back the blanks that word tokenizers leave around English punctuation.
 std::string clean_up(std::string text) {
-  constexpr std::string_view kRows[][2] = {
-      {" .", "."}, {" ?", "?"}, {" !", "!"}, {" ,", ","}, {" ' ", "'"}, {" n't", "n't"},
-      {" 'm", "'m"}, {" do not", " don't"}, {" 's", "'s"}, {" 've", "'ve"}, {" 're", "'re"}};
+  constexpr std::string_view kRows[][2] = {{" .", "."},     {" ?", "?"},           {" !", "!"},
+                                           {" ,", ","},     {" ' ", "'"},          {" n't", "n't"},
+                                           {" 'm", "'m"},   {" do not", " don't"}, {" 's", "'s"},
+                                           {" 've", "'ve"}, {" 're", "'re"}};
   for (const auto& row : kRows) text = replace_all(text, row[0], row[1]);
   return text;
 }
@@ -58,8 +59,10 @@ std::string strip(const DecoderStep& step, std::string_view token) {
     for (size_t i = 0; i < limit && !step.text.empty(); ++i) {
       bool there = front ? starts_with(token, step.text) : ends_with(token, step.text);
       if (!there) return;
-      if (front) token.remove_prefix(step.text.size());
-      else token.remove_suffix(step.text.size());
+      if (front)
+        token.remove_prefix(step.text.size());
+      else
+        token.remove_suffix(step.text.size());
     }
   };
   cut(true, step.start);
@@ -145,15 +148,21 @@ std::string TokenDecoder::decode(std::vector<std::string> tokens) const {
         tokens = {well_formed(bytes)};
         break;
       }
-      case DecoderKind::WordPiece: word_piece(step.spec, tokens); break;
+      case DecoderKind::WordPiece:
+        word_piece(step.spec, tokens);
+        break;
       case DecoderKind::Replace:
         for (std::string& token : tokens) token = replace(*step.pattern, step.spec.text, token);
         break;
-      case DecoderKind::Fuse: tokens = {join(tokens, "")}; break;
+      case DecoderKind::Fuse:
+        tokens = {join(tokens, "")};
+        break;
       case DecoderKind::Strip:
         for (std::string& token : tokens) token = strip(step.spec, token);
         break;
-      case DecoderKind::ByteFallback: tokens = byte_fallback(std::move(tokens)); break;
+      case DecoderKind::ByteFallback:
+        tokens = byte_fallback(std::move(tokens));
+        break;
     }
   }
   return join(tokens, "");

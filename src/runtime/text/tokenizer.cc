@@ -37,7 +37,10 @@ struct TextHash {
 
 struct Tokenizer::Impl {
   Impl(Normalizer n, PreTokenizer p, TokenDecoder d, Vocabulary v)
-      : normalizer(std::move(n)), pre_tokenizer(std::move(p)), decoder(std::move(d)), vocabulary(std::move(v)) {}
+      : normalizer(std::move(n)),
+        pre_tokenizer(std::move(p)),
+        decoder(std::move(d)),
+        vocabulary(std::move(v)) {}
 
   Normalizer normalizer;
   PreTokenizer pre_tokenizer;
@@ -116,7 +119,8 @@ void Tokenizer::Impl::encode_word(std::string_view word, std::vector<int32_t>& o
   if (bpe) bpe->encode(word, vocabulary, out);
   if (word_piece) word_piece->encode(word, vocabulary, out);
   if (keep && cache.size() < kCacheWords) {
-    cache.emplace(word, std::vector<int32_t>(out.begin() + static_cast<std::ptrdiff_t>(before), out.end()));
+    cache.emplace(
+        word, std::vector<int32_t>(out.begin() + static_cast<std::ptrdiff_t>(before), out.end()));
   }
 }
 
@@ -152,8 +156,8 @@ Result<Tokenizer> Tokenizer::create(TokenizerSpec spec) {
   AXON_TRY(PreTokenizer pre_tokenizer, PreTokenizer::create(std::move(spec.pre_tokenizers)));
   AXON_TRY(TokenDecoder decoder, TokenDecoder::create(std::move(spec.decoders)));
   Vocabulary vocabulary(std::move(spec.model.tokens), std::move(spec.model.ids));
-  auto impl = std::make_unique<Impl>(std::move(normalizer), std::move(pre_tokenizer), std::move(decoder),
-                                     std::move(vocabulary));
+  auto impl = std::make_unique<Impl>(std::move(normalizer), std::move(pre_tokenizer),
+                                     std::move(decoder), std::move(vocabulary));
   if (spec.model.kind == ModelKind::Bpe) {
     AXON_TRY(impl->bpe, Bpe::create(spec.model, impl->vocabulary));
   } else {
@@ -188,10 +192,12 @@ Result<std::vector<int32_t>> Tokenizer::encode(std::string_view text, SpecialTok
     if (segment.id >= 0) {
       out.push_back(segment.id);
     } else {
-      AXON_TRY_VOID(impl_->encode_between(text.substr(segment.begin, segment.end - segment.begin), out));
+      AXON_TRY_VOID(
+          impl_->encode_between(text.substr(segment.begin, segment.end - segment.begin), out));
     }
   }
-  if (special == SpecialTokens::Add) out.insert(out.end(), impl_->suffix_ids.begin(), impl_->suffix_ids.end());
+  if (special == SpecialTokens::Add)
+    out.insert(out.end(), impl_->suffix_ids.begin(), impl_->suffix_ids.end());
   return out;
 }
 

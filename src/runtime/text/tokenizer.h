@@ -28,8 +28,10 @@ class Tokenizer {
   Tokenizer& operator=(Tokenizer&&) noexcept;
   ~Tokenizer();
 
-  // Bytes that are not UTF-8 count as U+FFFD. Errors: TOK-FORMAT when a pattern of the file gives up.
-  Result<std::vector<int32_t>> encode(std::string_view text, SpecialTokens special = SpecialTokens::Add) const;
+  // Bytes that are not UTF-8 count as U+FFFD. Errors: TOK-FORMAT when a pattern of the file gives
+  // up.
+  Result<std::vector<int32_t>> encode(std::string_view text,
+                                      SpecialTokens special = SpecialTokens::Add) const;
   // Ids without a token give nothing. The text is well-formed UTF-8.
   std::string decode(std::span<const int32_t> ids, ShowSpecial show = ShowSpecial::No) const;
 

@@ -22,10 +22,12 @@ class Reader {
     return Error{code, "`" + file_ + "`: " + what, file_, -1, {}};
   }
   Error lacks(std::string_view where, std::string_view key) const {
-    return fail("TOK-FORMAT", std::string(where) + " lacks `" + std::string(key) + "`, or it has another type");
+    return fail("TOK-FORMAT",
+                std::string(where) + " lacks `" + std::string(key) + "`, or it has another type");
   }
   Error unknown(const char* what, std::string_view type) const {
-    return fail("TOK-UNSUPPORTED", std::string(what) + " `" + std::string(type) + "` is not supported");
+    return fail("TOK-UNSUPPORTED",
+                std::string(what) + " `" + std::string(type) + "` is not supported");
   }
 
   static std::string_view text_or(object from, std::string_view key, std::string_view otherwise) {
@@ -48,7 +50,8 @@ class Reader {
 
   // Calls `one` for the step under `key` of the root, or for each item of a sequence of them.
   template <class One>
-  Result<void> each_step(object root, std::string_view key, std::string_view items_key, One one) const {
+  Result<void> each_step(object root, std::string_view key, std::string_view items_key,
+                         One one) const {
     element step;
     if (root[key].get(step) != simdjson::SUCCESS || step.is_null()) return {};
     return each(step, items_key, one, 0);
@@ -56,7 +59,8 @@ class Reader {
   template <class One>
   Result<void> each(element step, std::string_view items_key, One one, int depth) const {
     object fields;
-    if (step.get(fields) != simdjson::SUCCESS || depth > 8) return fail("TOK-FORMAT", "a step is not an object");
+    if (step.get(fields) != simdjson::SUCCESS || depth > 8)
+      return fail("TOK-FORMAT", "a step is not an object");
     std::string_view type = text_or(fields, "type", "");
     if (type != "Sequence") return one(fields, type);
     array items;
@@ -100,9 +104,13 @@ Result<SplitBehavior> Reader::behavior(object step) const {
 
 Result<void> Reader::normalizer(object step, std::string_view type) {
   constexpr std::pair<std::string_view, NormalizerKind> kPlain[] = {
-      {"NFC", NormalizerKind::Nfc}, {"NFD", NormalizerKind::Nfd}, {"NFKC", NormalizerKind::Nfkc},
-      {"NFKD", NormalizerKind::Nfkd}, {"Lowercase", NormalizerKind::Lowercase},
-      {"StripAccents", NormalizerKind::StripAccents}, {"ByteLevel", NormalizerKind::ByteLevel}};
+      {"NFC", NormalizerKind::Nfc},
+      {"NFD", NormalizerKind::Nfd},
+      {"NFKC", NormalizerKind::Nfkc},
+      {"NFKD", NormalizerKind::Nfkd},
+      {"Lowercase", NormalizerKind::Lowercase},
+      {"StripAccents", NormalizerKind::StripAccents},
+      {"ByteLevel", NormalizerKind::ByteLevel}};
   NormalizerStep out;
   for (auto [name, kind] : kPlain) {
     if (name != type) continue;
@@ -198,11 +206,13 @@ Result<void> Reader::decoder(object step, std::string_view type) {
 Result<void> Reader::post_processor(object step, std::string_view type) {
   if (type == "ByteLevel") return {};  // moves offsets only
   if (type == "TemplateProcessing") return template_processing(step);
-  if (type != "BertProcessing" && type != "RobertaProcessing") return unknown("post-processor", type);
+  if (type != "BertProcessing" && type != "RobertaProcessing")
+    return unknown("post-processor", type);
   auto id = [&](std::string_view key) -> std::optional<int32_t> {
     array pair;
     int64_t value;
-    if (step[key].get(pair) != simdjson::SUCCESS || pair.at(1).get(value) != simdjson::SUCCESS) return {};
+    if (step[key].get(pair) != simdjson::SUCCESS || pair.at(1).get(value) != simdjson::SUCCESS)
+      return {};
     return static_cast<int32_t>(value);
   };
   auto first = id("cls"), last = id("sep");
@@ -220,26 +230,33 @@ Result<void> Reader::template_processing(object step) {
   for (element piece : pieces) {
     object fields, inner, definition;
     array ids;
-    if (piece.get(fields) != simdjson::SUCCESS) return fail("TOK-FORMAT", "a template piece is not an object");
+    if (piece.get(fields) != simdjson::SUCCESS)
+      return fail("TOK-FORMAT", "a template piece is not an object");
     if (fields["Sequence"].get(inner) == simdjson::SUCCESS) {
       ++sequences;
       continue;
     }
-    if (fields["SpecialToken"].get(inner) != simdjson::SUCCESS) return lacks("a template piece", "SpecialToken");
+    if (fields["SpecialToken"].get(inner) != simdjson::SUCCESS)
+      return lacks("a template piece", "SpecialToken");
     std::string_view name = text_or(inner, "id", "");
     // A key may hold characters that a JSON pointer would read; walk the object instead.
     object tokens;
-    if (step["special_tokens"].get(tokens) != simdjson::SUCCESS) return lacks("a template", "special_tokens");
-    if (tokens[name].get(definition) != simdjson::SUCCESS || definition["ids"].get(ids) != simdjson::SUCCESS) {
+    if (step["special_tokens"].get(tokens) != simdjson::SUCCESS)
+      return lacks("a template", "special_tokens");
+    if (tokens[name].get(definition) != simdjson::SUCCESS ||
+        definition["ids"].get(ids) != simdjson::SUCCESS) {
       return fail("TOK-FORMAT", "template token `" + std::string(name) + "` is not defined");
     }
     for (element item : ids) {
       int64_t id;
-      if (item.get(id) != simdjson::SUCCESS) return fail("TOK-FORMAT", "a template token has no ids");
+      if (item.get(id) != simdjson::SUCCESS)
+        return fail("TOK-FORMAT", "a template token has no ids");
       (sequences ? suffix : prefix).push_back(static_cast<int32_t>(id));
     }
   }
-  if (sequences != 1) return fail("TOK-UNSUPPORTED", "a template that has its text " + std::to_string(sequences) + " times");
+  if (sequences != 1)
+    return fail("TOK-UNSUPPORTED",
+                "a template that has its text " + std::to_string(sequences) + " times");
   out_.prefix_ids.insert(out_.prefix_ids.begin(), prefix.begin(), prefix.end());
   out_.suffix_ids.insert(out_.suffix_ids.end(), suffix.begin(), suffix.end());
   return {};
@@ -278,7 +295,8 @@ Result<void> Reader::merges(object model) {
       left = line.substr(0, blank);
       right = line.substr(blank + 1);
     } else if (merge.get(pair) != simdjson::SUCCESS || pair.size() != 2 ||
-               pair.at(0).get(left) != simdjson::SUCCESS || pair.at(1).get(right) != simdjson::SUCCESS) {
+               pair.at(0).get(left) != simdjson::SUCCESS ||
+               pair.at(1).get(right) != simdjson::SUCCESS) {
       return fail("TOK-FORMAT", "a merge is not a pair");
     }
     out_.model.merges.add(left);
@@ -325,7 +343,8 @@ Result<void> Reader::added_tokens(object root) {
   if (root["added_tokens"].get(tokens) != simdjson::SUCCESS) return {};
   for (element item : tokens) {
     object fields;
-    if (item.get(fields) != simdjson::SUCCESS) return fail("TOK-FORMAT", "an added token is not an object");
+    if (item.get(fields) != simdjson::SUCCESS)
+      return fail("TOK-FORMAT", "an added token is not an object");
     AddedToken token;
     auto content = maybe_text(fields, "content");
     if (!content) return lacks("an added token", "content");
@@ -344,7 +363,8 @@ Result<TokenizerSpec> Reader::run(std::string_view text) {
   simdjson::dom::parser parser;
   element document;
   simdjson::error_code error = parser.parse(text.data(), text.size(), true).get(document);
-  if (error == simdjson::MEMALLOC) return Error{"MEM-ALLOC", "no memory for `" + file_ + "`", file_, -1, {}};
+  if (error == simdjson::MEMALLOC)
+    return Error{"MEM-ALLOC", "no memory for `" + file_ + "`", file_, -1, {}};
   if (error != simdjson::SUCCESS) {
     return fail("TOK-FORMAT", std::string("is not valid JSON: ") + simdjson::error_message(error));
   }
@@ -352,14 +372,18 @@ Result<TokenizerSpec> Reader::run(std::string_view text) {
   if (document.get(root) != simdjson::SUCCESS) return fail("TOK-FORMAT", "is not a JSON object");
   AXON_TRY_VOID(model(root));
   AXON_TRY_VOID(added_tokens(root));
-  AXON_TRY_VOID(each_step(root, "normalizer", "normalizers",
-                          [this](object step, std::string_view type) { return normalizer(step, type); }));
-  AXON_TRY_VOID(each_step(root, "pre_tokenizer", "pretokenizers",
-                          [this](object step, std::string_view type) { return pre_tokenizer(step, type); }));
-  AXON_TRY_VOID(each_step(root, "post_processor", "processors",
-                          [this](object step, std::string_view type) { return post_processor(step, type); }));
-  AXON_TRY_VOID(each_step(root, "decoder", "decoders",
-                          [this](object step, std::string_view type) { return decoder(step, type); }));
+  AXON_TRY_VOID(
+      each_step(root, "normalizer", "normalizers",
+                [this](object step, std::string_view type) { return normalizer(step, type); }));
+  AXON_TRY_VOID(
+      each_step(root, "pre_tokenizer", "pretokenizers",
+                [this](object step, std::string_view type) { return pre_tokenizer(step, type); }));
+  AXON_TRY_VOID(
+      each_step(root, "post_processor", "processors",
+                [this](object step, std::string_view type) { return post_processor(step, type); }));
+  AXON_TRY_VOID(each_step(root, "decoder", "decoders", [this](object step, std::string_view type) {
+    return decoder(step, type);
+  }));
   return std::move(out_);
 }
 

@@ -38,29 +38,51 @@ struct PatternSpec {
 };
 
 enum class NormalizerKind : uint8_t {
-  Nfc, Nfd, Nfkc, Nfkd, Lowercase, StripAccents, Bert, Strip, Replace, Prepend, ByteLevel
+  Nfc,
+  Nfd,
+  Nfkc,
+  Nfkd,
+  Lowercase,
+  StripAccents,
+  Bert,
+  Strip,
+  Replace,
+  Prepend,
+  ByteLevel
 };
 struct NormalizerStep {
   NormalizerKind kind = NormalizerKind::Nfc;
   bool clean_text = false, chinese_chars = false, strip_accents = false, lowercase = false;  // Bert
-  bool left = false, right = false;                                                         // Strip
-  PatternSpec pattern;                                                                      // Replace
-  std::string content;                                                                      // Replace, Prepend
+  bool left = false, right = false;  // Strip
+  PatternSpec pattern;               // Replace
+  std::string content;               // Replace, Prepend
 };
 
 // What happens to the parts that a pattern matches.
-enum class SplitBehavior : uint8_t { Removed, Isolated, MergedWithPrevious, MergedWithNext, Contiguous };
+enum class SplitBehavior : uint8_t {
+  Removed,
+  Isolated,
+  MergedWithPrevious,
+  MergedWithNext,
+  Contiguous
+};
 
 enum class PreTokenizerKind : uint8_t {
-  Split, ByteLevel, Whitespace, WhitespaceSplit, Bert, Digits, Punctuation
+  Split,
+  ByteLevel,
+  Whitespace,
+  WhitespaceSplit,
+  Bert,
+  Digits,
+  Punctuation
 };
 struct PreTokenizerStep {
   PreTokenizerKind kind = PreTokenizerKind::Split;
-  PatternSpec pattern;                                // Split
-  SplitBehavior behavior = SplitBehavior::Isolated;   // Split, Punctuation
-  bool invert = false;                                // Split: the pattern matches what is kept
-  bool individual = false;                            // Digits: each by itself
-  bool add_prefix_space = false, use_regex = true;    // ByteLevel
+  PatternSpec pattern;                               // Split
+  SplitBehavior behavior = SplitBehavior::Isolated;  // Split, Punctuation
+  bool invert = false;                               // Split: the pattern matches what is kept
+  bool individual = false;                           // Digits: each by itself
+  bool add_prefix_space = false, use_regex = true;   // ByteLevel
 };
 
 enum class ModelKind : uint8_t { Bpe, WordPiece };
@@ -77,25 +99,26 @@ struct ModelSpec {
 
 struct AddedToken {
   std::string content;
-  bool single_word = false, left_strip = false, right_strip = false, normalized = true, special = false;
+  bool single_word = false, left_strip = false, right_strip = false, normalized = true,
+       special = false;
 };
 
 enum class DecoderKind : uint8_t { ByteLevel, WordPiece, Replace, Fuse, Strip, ByteFallback };
 struct DecoderStep {
   DecoderKind kind = DecoderKind::ByteLevel;
-  std::string text;           // WordPiece: prefix; Replace: new text; Strip: one character
-  PatternSpec pattern;        // Replace
-  bool cleanup = false;       // WordPiece
-  size_t start = 0, stop = 0; // Strip: how many at most
+  std::string text;            // WordPiece: prefix; Replace: new text; Strip: one character
+  PatternSpec pattern;         // Replace
+  bool cleanup = false;        // WordPiece
+  size_t start = 0, stop = 0;  // Strip: how many at most
 };
 
 struct TokenizerSpec {
-  std::vector<NormalizerStep> normalizers;       // in order; sequences are flattened
+  std::vector<NormalizerStep> normalizers;  // in order; sequences are flattened
   std::vector<PreTokenizerStep> pre_tokenizers;
   ModelSpec model;
-  std::vector<AddedToken> added;                 // in the file's order
-  std::vector<int32_t> prefix_ids, suffix_ids;   // around a single text
-  std::vector<DecoderStep> decoders;             // empty: tokens are joined with blanks
+  std::vector<AddedToken> added;                // in the file's order
+  std::vector<int32_t> prefix_ids, suffix_ids;  // around a single text
+  std::vector<DecoderStep> decoders;            // empty: tokens are joined with blanks
 };
 
 }  // namespace axon::text

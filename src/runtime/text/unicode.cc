@@ -30,15 +30,24 @@ constexpr uint32_t kLast = 0x10FFFF;
 
 std::span<const CodeRange> table(CharSet set) {
   switch (set) {
-    case CharSet::Numeric: return kNumeric;
-    case CharSet::Whitespace: return kWhitespace;
-    case CharSet::Punctuation: return kPunctuation;
-    case CharSet::Word: return kWord;
-    case CharSet::PatternWord: return kPatternWord;
-    case CharSet::Cleaned: return kCleaned;
-    case CharSet::NonspacingMark: return kNonspacingMark;
-    case CharSet::CombiningMark: return kCombiningMark;
-    case CharSet::NotNormalised: return kNotNormalised;
+    case CharSet::Numeric:
+      return kNumeric;
+    case CharSet::Whitespace:
+      return kWhitespace;
+    case CharSet::Punctuation:
+      return kPunctuation;
+    case CharSet::Word:
+      return kWord;
+    case CharSet::PatternWord:
+      return kPatternWord;
+    case CharSet::Cleaned:
+      return kCleaned;
+    case CharSet::NonspacingMark:
+      return kNonspacingMark;
+    case CharSet::CombiningMark:
+      return kCombiningMark;
+    case CharSet::NotNormalised:
+      return kNotNormalised;
   }
   AXON_UNREACHABLE("character set");
 }
@@ -146,7 +155,8 @@ void append_lowercase(std::string& out, uint32_t code) {
                                 [](uint32_t c, const CaseRow& row) { return c < row.first; });
   if (after != std::begin(kLowercase)) {
     const CaseRow& row = *std::prev(after);
-    if (code <= row.last && (code - row.first) % row.step == 0) code += static_cast<uint32_t>(row.difference);
+    if (code <= row.last && (code - row.first) % row.step == 0)
+      code += static_cast<uint32_t>(row.difference);
   }
   append_utf8(out, code);
 }

@@ -9,8 +9,36 @@
 namespace axon::text {
 
 enum class Category : uint8_t {
-  Lu, Ll, Lt, Lm, Lo, Mn, Mc, Me, Nd, Nl, No, Pc, Pd, Ps, Pe, Pi, Pf, Po, Sm, Sc, Sk, So, Zs, Zl, Zp,
-  Cc, Cf, Cs, Co, Cn
+  Lu,
+  Ll,
+  Lt,
+  Lm,
+  Lo,
+  Mn,
+  Mc,
+  Me,
+  Nd,
+  Nl,
+  No,
+  Pc,
+  Pd,
+  Ps,
+  Pe,
+  Pi,
+  Pf,
+  Po,
+  Sm,
+  Sc,
+  Sk,
+  So,
+  Zs,
+  Zl,
+  Zp,
+  Cc,
+  Cf,
+  Cs,
+  Co,
+  Cn
 };
 
 struct CodeRange {
@@ -32,8 +60,8 @@ enum class CharSet : uint8_t {
 
 bool contains(CharSet set, uint32_t code_point);
 std::vector<CodeRange> ranges_of(CharSet set);
-// Ranges of a property name of patterns: a category (`Lu`), a group of them (`L`), or `Any`; sorted.
-// Empty when the name is not known.
+// Ranges of a property name of patterns: a category (`Lu`), a group of them (`L`), or `Any`;
+// sorted. Empty when the name is not known.
 std::vector<CodeRange> ranges_of_property(std::string_view name);
 std::vector<CodeRange> complement(const std::vector<CodeRange>& ranges);
 
@@ -49,14 +77,16 @@ void for_each_code_point(std::string_view text, F&& f) {
     size_t more = byte < 0x80 ? 0 : byte < 0xE0 ? 1 : byte < 0xF0 ? 2 : 3;
     if (more) code = byte & (0x3Fu >> more);
     ++pos;
-    for (; more && pos < text.size(); --more, ++pos) code = code << 6 | (static_cast<uint8_t>(text[pos]) & 0x3F);
+    for (; more && pos < text.size(); --more, ++pos)
+      code = code << 6 | (static_cast<uint8_t>(text[pos]) & 0x3F);
     f(code, begin, pos);
   }
 }
 
 // Text with each malformed part (longest prefix of a sequence) replaced by U+FFFD.
 std::string well_formed(std::string_view bytes);
-// Length of the longest prefix that is whole: it does not end inside of a sequence that could go on.
+// Length of the longest prefix that is whole: it does not end inside of a sequence that could go
+// on.
 size_t whole_prefix(std::string_view bytes);
 
 // The printable stand-ins of bytes in byte-level vocabularies.

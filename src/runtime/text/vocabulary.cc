@@ -36,7 +36,8 @@ Vocabulary::Vocabulary(StringList tokens, std::vector<int32_t> ids)
   for (size_t entry = 0; entry < tokens_.size(); ++entry) {
     std::string_view text = tokens_[entry];
     size_t slot = hash_text(text) & mask_;
-    while (slots_[slot] != kNone && tokens_[static_cast<size_t>(slots_[slot])] != text) slot = (slot + 1) & mask_;
+    while (slots_[slot] != kNone && tokens_[static_cast<size_t>(slots_[slot])] != text)
+      slot = (slot + 1) & mask_;
     if (slots_[slot] == kNone) ++count_;
     slots_[slot] = static_cast<int32_t>(entry);
     entry_of_id_[static_cast<size_t>(ids_[entry])] = static_cast<int32_t>(entry);

@@ -20,7 +20,7 @@ class Vocabulary {
   int32_t find(std::string_view token) const;  // id, or kNone
   // The text of an id; nothing (data() is null) when it has none.
   std::string_view token(int32_t id) const;
-  size_t size() const { return count_; }       // distinct texts
+  size_t size() const { return count_; }  // distinct texts
   int32_t end_id() const { return static_cast<int32_t>(entry_of_id_.size()); }
 
  private:

@@ -11,15 +11,21 @@ Result<WordPiece> WordPiece::create(const ModelSpec& spec, const Vocabulary& voc
   out.max_chars_ = spec.max_word_chars;
   out.unknown_ = spec.unknown ? vocabulary.find(*spec.unknown) : Vocabulary::kNone;
   if (out.unknown_ < 0) {
-    return Error{"TOK-FORMAT", "tokenizer: the vocabulary lacks the unknown token `" + spec.unknown.value_or("") + "`",
-                 {}, -1, {}};
+    return Error{
+        "TOK-FORMAT",
+        "tokenizer: the vocabulary lacks the unknown token `" + spec.unknown.value_or("") + "`",
+        {},
+        -1,
+        {}};
   }
   return out;
 }
 
-void WordPiece::encode(std::string_view word, const Vocabulary& vocabulary, std::vector<int32_t>& out) const {
+void WordPiece::encode(std::string_view word, const Vocabulary& vocabulary,
+                       std::vector<int32_t>& out) const {
   size_t before = out.size();
-  auto chars = std::count_if(word.begin(), word.end(), [](char c) { return (static_cast<uint8_t>(c) & 0xC0) != 0x80; });
+  auto chars = std::count_if(word.begin(), word.end(),
+                             [](char c) { return (static_cast<uint8_t>(c) & 0xC0) != 0x80; });
   size_t start = chars > max_chars_ ? word.size() + 1 : 0;
   std::string piece;
   while (start < word.size()) {

@@ -5,6 +5,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <cmath>
+
 #include "fixtures.h"
 #include "runtime/formats/gguf_table.h"
 #include "runtime/formats/transform.h"
@@ -33,14 +35,18 @@ constexpr const char* kConfig =
 TEST(Checkpoint, ReadsADirectory) {
   std::string folder = make_folder("directory");
   write(folder, "config.json", kConfig);
-  write(folder, "generation_config.json", R"({"eos_token_id": [5, 6], "temperature": 0.5, "top_k": 40, "do_sample": true})");
-  write(folder, "tokenizer_config.json",
-        R"({"bos_token": {"content": "<s>"}, "eos_token": "</s>", "model_max_length": 1000000000000000019884624838656,
+  write(folder, "generation_config.json",
+        R"({"eos_token_id": [5, 6], "temperature": 0.5, "top_k": 40, "do_sample": true})");
+  write(
+      folder, "tokenizer_config.json",
+      R"({"bos_token": {"content": "<s>"}, "eos_token": "</s>", "model_max_length": 1000000000000000019884624838656,
             "chat_template": [{"name": "tool_use", "template": "T"}, {"name": "default", "template": "D"}]})");
-  write(folder, "model.safetensors",
-        safetensors(R"({"__metadata__": {"format": "pt"}, "a.weight": {"dtype": "F32", "shape": [2, 2], "data_offsets": [0, 16]},
+  write(
+      folder, "model.safetensors",
+      safetensors(
+          R"({"__metadata__": {"format": "pt"}, "a.weight": {"dtype": "F32", "shape": [2, 2], "data_offsets": [0, 16]},
                         "b": {"dtype": "BF16", "shape": [], "data_offsets": [16, 18]}})",
-                    floats({1, 2, 3, 4}) + "xy"));
+          floats({1, 2, 3, 4}) + "xy"));
   auto checkpoint = open_checkpoint(folder);
   ASSERT_TRUE(checkpoint.ok()) << checkpoint.error().message;
   EXPECT_EQ(checkpoint->architectures, std::vector<std::string>{"LlamaForCausalLM"});
@@ -65,16 +71,22 @@ TEST(Checkpoint, ReadsADirectory) {
 TEST(Checkpoint, ReadsShardsByTheirIndex) {
   std::string folder = make_folder("shards");
   write(folder, "config.json", "{}");
-  write(folder, "model.safetensors.index.json", R"({"weight_map": {"a": "one.safetensors", "b": "two.safetensors"}})");
-  write(folder, "one.safetensors", safetensors(R"({"a": {"dtype": "F32", "shape": [1], "data_offsets": [0, 4]}})", floats({7})));
-  std::string two = write(folder, "two.safetensors",
-                          safetensors(R"({"b": {"dtype": "F32", "shape": [1], "data_offsets": [0, 4]}})", floats({8})));
+  write(folder, "model.safetensors.index.json",
+        R"({"weight_map": {"a": "one.safetensors", "b": "two.safetensors"}})");
+  write(
+      folder, "one.safetensors",
+      safetensors(R"({"a": {"dtype": "F32", "shape": [1], "data_offsets": [0, 4]}})", floats({7})));
+  std::string two = write(
+      folder, "two.safetensors",
+      safetensors(R"({"b": {"dtype": "F32", "shape": [1], "data_offsets": [0, 4]}})", floats({8})));
   auto checkpoint = open_checkpoint(folder);
   ASSERT_TRUE(checkpoint.ok()) << checkpoint.error().message;
   EXPECT_EQ(values_of(*checkpoint, "a"), std::vector<float>{7});
   EXPECT_EQ(values_of(*checkpoint, "b"), std::vector<float>{8});
 
-  write(folder, "two.safetensors", safetensors(R"({"c": {"dtype": "F32", "shape": [1], "data_offsets": [0, 4]}})", floats({8})));
+  write(
+      folder, "two.safetensors",
+      safetensors(R"({"c": {"dtype": "F32", "shape": [1], "data_offsets": [0, 4]}})", floats({8})));
   auto wrong = open_checkpoint(folder);
   ASSERT_FALSE(wrong.ok());
   EXPECT_EQ(wrong.error().code, "FILE-SHARD");
@@ -88,10 +100,11 @@ TEST(Checkpoint, ReadsShardsByTheirIndex) {
 TEST(Checkpoint, RenamesEarlyLayerNormParameters) {
   std::string folder = make_folder("gamma");
   write(folder, "config.json", "{}");
-  std::string path = write(folder, "weights.safetensors",
-                           safetensors(R"({"e.LayerNorm.gamma": {"dtype": "F32", "shape": [1], "data_offsets": [0, 4]},
+  std::string path = write(
+      folder, "weights.safetensors",
+      safetensors(R"({"e.LayerNorm.gamma": {"dtype": "F32", "shape": [1], "data_offsets": [0, 4]},
                                            "e.LayerNorm.beta": {"dtype": "F32", "shape": [1], "data_offsets": [4, 8]}})",
-                                       floats({1, 2})));
+                  floats({1, 2})));
   auto checkpoint = open_checkpoint(path);
   ASSERT_TRUE(checkpoint.ok()) << checkpoint.error().message;
   EXPECT_EQ(values_of(*checkpoint, "e.LayerNorm.weight"), std::vector<float>{1});
@@ -102,7 +115,8 @@ TEST(Checkpoint, DataMayStartAtAnyByte) {
   std::string folder = make_folder("alignment");
   write(folder, "config.json", "{}");
   for (size_t pad = 0; pad < 64; ++pad) {
-    std::string header = R"({"a": {"dtype": "F32", "shape": [3], "data_offsets": [0, 12]}})" + std::string(pad, ' ');
+    std::string header =
+        R"({"a": {"dtype": "F32", "shape": [3], "data_offsets": [0, 12]}})" + std::string(pad, ' ');
     write(folder, "model.safetensors", safetensors(header, floats({1, 2, 3})));
     for (DataAccess access : {DataAccess::Map, DataAccess::Read}) {
       auto checkpoint = open_checkpoint(folder, {access});
@@ -136,7 +150,8 @@ TEST(Checkpoint, ReadsPoolingOfSentenceModels) {
   make_folder("sentence/1_Pooling");
   write(folder, "config.json", "{}");
   write(folder, "model.safetensors", safetensors("{}", ""));
-  write(folder, "modules.json", R"([{"path": "1_Pooling", "type": "sentence_transformers.models.Pooling"},
+  write(folder, "modules.json",
+        R"([{"path": "1_Pooling", "type": "sentence_transformers.models.Pooling"},
                                     {"path": "2_Normalize", "type": "sentence_transformers.models.Normalize"}])");
   write(folder + "/1_Pooling", "config.json", R"({"pooling_mode_mean_tokens": true})");
   auto checkpoint = open_checkpoint(folder);
@@ -162,7 +177,8 @@ TEST(Gguf, SpeaksHuggingFaceNames) {
   EXPECT_EQ(checkpoint->generation.eos_ids, std::vector<int64_t>{2});
   EXPECT_EQ(checkpoint->chat_templates.at(0).text, "{{ x }}");
   EXPECT_EQ(checkpoint->special_tokens.at(0).second, "</s>");
-  const model::TensorInfo* up = checkpoint->params->index().find("model.layers.1.mlp.up_proj.weight");
+  const model::TensorInfo* up =
+      checkpoint->params->index().find("model.layers.1.mlp.up_proj.weight");
   ASSERT_NE(up, nullptr);
   EXPECT_EQ(up->shape, (std::vector<int64_t>{12, 8}));
   EXPECT_EQ(values_of(*checkpoint, "model.embed_tokens.weight")[79], 79);
@@ -176,14 +192,16 @@ TEST(Gguf, GathersRotaryRows) {
   std::vector<float> q = values_of(*checkpoint, "model.layers.0.self_attn.q_proj.weight");
   ASSERT_EQ(q.size(), 64u);
   int64_t order[] = {0, 2, 1, 3, 4, 6, 5, 7};
-  for (size_t row = 0; row < 8; ++row) EXPECT_EQ(q[row * 8], 96 + 8 * static_cast<float>(order[row]));
+  for (size_t row = 0; row < 8; ++row)
+    EXPECT_EQ(q[row * 8], 96 + 8 * static_cast<float>(order[row]));
   for (int64_t row = 0; row < 8; ++row) EXPECT_EQ(rope_row(row, 8, 2), order[row]);
 }
 
 TEST(Gguf, TransposesAndRefusesToTransposeBlocks) {
   GgufBuilder builder;
   builder.text("general.architecture", "gpt2");
-  for (const char* key : {"embedding_length", "feed_forward_length", "block_count", "attention.head_count", "context_length"}) {
+  for (const char* key : {"embedding_length", "feed_forward_length", "block_count",
+                          "attention.head_count", "context_length"}) {
     builder.u32(std::string("gpt2.") + key, 2);
   }
   builder.f32("gpt2.attention.layer_norm_epsilon", 1e-5f);
@@ -192,11 +210,52 @@ TEST(Gguf, TransposesAndRefusesToTransposeBlocks) {
   std::string folder = make_folder("gguf");
   auto checkpoint = open_checkpoint(write(folder, "gpt2.gguf", builder.build()));
   ASSERT_TRUE(checkpoint.ok()) << checkpoint.error().message;
-  EXPECT_EQ(values_of(*checkpoint, "transformer.h.0.mlp.c_fc.weight"), (std::vector<float>{1, 3, 5, 2, 4, 6}));
+  EXPECT_EQ(values_of(*checkpoint, "transformer.h.0.mlp.c_fc.weight"),
+            (std::vector<float>{1, 3, 5, 2, 4, 6}));
   blocks.tensor("blk.0.ffn_up.weight", {32, 2}, 8, std::string(68, '\0'));
   auto refused = open_checkpoint(write(folder, "blocks.gguf", blocks.build()));
   ASSERT_FALSE(refused.ok());
   EXPECT_EQ(refused.error().code, "FILE-FORMAT");
+}
+
+TEST(Gguf, ADirectoryMayHoldOneFile) {
+  std::string folder = make_folder("lone");
+  write(folder, "a.gguf", testing::tiny_llama().build());
+  auto checkpoint = open_checkpoint(folder);
+  ASSERT_TRUE(checkpoint.ok()) << checkpoint.error().message;
+  EXPECT_EQ(checkpoint->kind, CheckpointKind::Gguf);
+  write(folder, "b.gguf", testing::tiny_llama().build());
+  EXPECT_EQ(open_checkpoint(folder).error().code, "FILE-MODEL");
+  GgufBuilder part = testing::tiny_llama();
+  part.u32("split.count", 2);
+  EXPECT_EQ(open_checkpoint(write(folder, "c.gguf", part.build())).error().code, "FILE-SHARD");
+}
+
+TEST(Gguf, Llama3ScalingComesFromItsFactors) {
+  auto with_factors = [](double factor, double spoil) {
+    GgufBuilder builder = testing::tiny_llama();
+    std::vector<float> factors;
+    for (int i = 0; i < 32; ++i) {
+      double wavelength = 2 * 3.141592653589793 * std::pow(10000.0, i / 32.0);
+      double smooth = (8192 / wavelength - 1) / 3;
+      double value = wavelength < 2048   ? 1
+                     : wavelength > 8192 ? factor
+                                         : 1 / ((1 - smooth) / factor + smooth);
+      factors.push_back(static_cast<float>(value + (i == 3 ? spoil : 0)));
+    }
+    builder.tensor("rope_freqs.weight", {32}, 0, floats(factors));
+    return open_checkpoint(write(make_folder("gguf"), "factors.gguf", builder.build()));
+  };
+  auto checkpoint = with_factors(8, 0);
+  ASSERT_TRUE(checkpoint.ok()) << checkpoint.error().message;
+  const model::ConfigValue* scaling = checkpoint->config.member("rope_scaling");
+  ASSERT_NE(scaling, nullptr);
+  EXPECT_EQ(scaling->member("rope_type")->text, "llama3");
+  EXPECT_EQ(scaling->member("factor")->number, 8);
+  EXPECT_EQ(checkpoint->params->index().find("rope_freqs.weight"), nullptr);
+  auto other = with_factors(8, 0.5);
+  ASSERT_FALSE(other.ok());
+  EXPECT_EQ(other.error().code, "FILE-FORMAT");
 }
 
 TEST(Gguf, UnknownArchitectureNamesTheClosest) {
@@ -221,7 +280,8 @@ TEST(Transform, HalvesAndBfloatsRoundToNearest) {
   auto add_one = [](Storage storage, uint16_t bits) {
     SourceTensor tensor{"x", {"x", storage, {1}, 0, 0, 2}, {Transform::Kind::AddOne}};
     uint16_t out = 0;
-    apply_transform(tensor, reinterpret_cast<const uint8_t*>(&bits), reinterpret_cast<uint8_t*>(&out));
+    apply_transform(tensor, reinterpret_cast<const uint8_t*>(&bits),
+                    reinterpret_cast<uint8_t*>(&out));
     return out;
   };
   EXPECT_EQ(add_one(Storage::F16, 0x3800), 0x3E00);   // 0.5 → 1.5

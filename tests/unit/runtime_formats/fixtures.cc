@@ -52,7 +52,8 @@ void GgufBuilder::tensor(const std::string& name, const std::vector<uint64_t>& d
 }
 
 std::string GgufBuilder::build() const {
-  std::string out = magic + raw(version) + raw<uint64_t>(records_.size()) + raw<uint64_t>(pairs_.size());
+  std::string out =
+      magic + raw(version) + raw<uint64_t>(records_.size()) + raw<uint64_t>(pairs_.size());
   for (const std::string& pair : pairs_) out += pair;
   for (const std::string& record : records_) out += record;
   while (out.size() % alignment) out += '\0';

@@ -41,7 +41,8 @@ class GgufBuilder {
   void strings(const std::string& key, const std::vector<std::string>& values);
   void i32s(const std::string& key, const std::vector<int32_t>& values);
   // dims in the file's order: fastest first.
-  void tensor(const std::string& name, const std::vector<uint64_t>& dims, uint32_t type, const std::string& data);
+  void tensor(const std::string& name, const std::vector<uint64_t>& dims, uint32_t type,
+              const std::string& data);
   // A tensor record written as it stands.
   void record(const std::string& bytes) { records_.push_back(bytes); }
   std::string build() const;

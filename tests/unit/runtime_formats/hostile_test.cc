@@ -38,8 +38,10 @@ Result<Checkpoint> open_single(const std::string& bytes) {
   return open_checkpoint(write(folder, "x.safetensors", bytes));
 }
 
-std::string one_tensor(const std::string& dtype, const std::string& shape, const std::string& range) {
-  return R"({"a": {"dtype": ")" + dtype + R"(", "shape": )" + shape + R"(, "data_offsets": )" + range + "}}";
+std::string one_tensor(const std::string& dtype, const std::string& shape,
+                       const std::string& range) {
+  return R"({"a": {"dtype": ")" + dtype + R"(", "shape": )" + shape + R"(, "data_offsets": )" +
+         range + "}}";
 }
 
 TEST(Hostile, GgufCutAnywhere) {
@@ -66,23 +68,23 @@ TEST(Hostile, SafetensorsCutAnywhere) {
 
 TEST(Hostile, SafetensorsHeaders) {
   std::string data(64, 'x');
-  for (const char* header : {
-           "", " ", "[]", "3", "{", "{\"a\"", "{\"a\": 1}", "{\"a\": {}}", "nul", "{} x",
-           "{\"__metadata__\": 3}", "{\"a\": {\"dtype\": \"F32\", \"shape\": [1]}}",
-           "{\"a\": {\"dtype\": 3, \"shape\": [1], \"data_offsets\": [0, 4]}}"}) {
+  for (const char* header :
+       {"", " ", "[]", "3", "{", "{\"a\"", "{\"a\": 1}", "{\"a\": {}}", "nul", "{} x",
+        "{\"__metadata__\": 3}", "{\"a\": {\"dtype\": \"F32\", \"shape\": [1]}}",
+        "{\"a\": {\"dtype\": 3, \"shape\": [1], \"data_offsets\": [0, 4]}}"}) {
     expect_refused(open_single(safetensors(header, data)), header);
   }
-  for (const std::string& header : {
-           one_tensor("F32", "[4398046511105]", "[0, 4]"),
-           one_tensor("F32", "[4294967296, 4294967296]", "[0, 0]"),
-           one_tensor("F32", "[3037000500, 3037000500]", "[0, 8]"),
-           one_tensor("F32", "[-1]", "[0, 4]"), one_tensor("F32", "[1.5]", "[0, 4]"),
-           one_tensor("F32", "[\"1\"]", "[0, 4]"), one_tensor("F32", "[2]", "[0, 4]"),
-           one_tensor("F32", "[1]", "[4, 0]"), one_tensor("F32", "[1]", "[-4, 0]"),
-           one_tensor("F32", "[1]", "[64, 68]"), one_tensor("F32", "[1]", "[0]"),
-           one_tensor("F32", "[1]", "[9223372036854775803, 9223372036854775807]"),
-           one_tensor("F32", "[1]", "[18446744073709551612, 18446744073709551616]"),
-           one_tensor("F31", "[1]", "[0, 4]"), one_tensor("F8_E4M3", "[4]", "[0, 4]")}) {
+  for (const std::string& header :
+       {one_tensor("F32", "[4398046511105]", "[0, 4]"),
+        one_tensor("F32", "[4294967296, 4294967296]", "[0, 0]"),
+        one_tensor("F32", "[3037000500, 3037000500]", "[0, 8]"),
+        one_tensor("F32", "[-1]", "[0, 4]"), one_tensor("F32", "[1.5]", "[0, 4]"),
+        one_tensor("F32", "[\"1\"]", "[0, 4]"), one_tensor("F32", "[2]", "[0, 4]"),
+        one_tensor("F32", "[1]", "[4, 0]"), one_tensor("F32", "[1]", "[-4, 0]"),
+        one_tensor("F32", "[1]", "[64, 68]"), one_tensor("F32", "[1]", "[0]"),
+        one_tensor("F32", "[1]", "[9223372036854775803, 9223372036854775807]"),
+        one_tensor("F32", "[1]", "[18446744073709551612, 18446744073709551616]"),
+        one_tensor("F31", "[1]", "[0, 4]"), one_tensor("F8_E4M3", "[4]", "[0, 4]")}) {
     expect_refused(open_single(safetensors(header, data)), header);
   }
   std::string twice = R"({"a": {"dtype": "U8", "shape": [1], "data_offsets": [0, 1]},
@@ -93,8 +95,8 @@ TEST(Hostile, SafetensorsHeaders) {
   }
 }
 
-std::string record(const std::string& name, uint32_t dims, const std::vector<uint64_t>& sizes, uint32_t type,
-                   uint64_t offset) {
+std::string record(const std::string& name, uint32_t dims, const std::vector<uint64_t>& sizes,
+                   uint32_t type, uint64_t offset) {
   std::string out = GgufBuilder::string(name) + raw(dims);
   for (uint64_t size : sizes) out += raw(size);
   return out + raw(type) + raw(offset);
@@ -106,23 +108,22 @@ TEST(Hostile, GgufTensorRecords) {
     std::string bytes;
   };
   uint64_t big = (uint64_t{1} << 42) + 1, high = uint64_t{1} << 63;
-  for (const Case& c : {
-           Case{"dimension 2^42+1", record("t", 1, {big}, 0, 0)},
-           Case{"overflow by product", record("t", 3, {big, big, big}, 0, 0)},
-           Case{"dimension 2^63", record("t", 1, {high}, 0, 0)},
-           Case{"dimension 2^62 floats", record("t", 1, {uint64_t{1} << 62}, 0, 0)},
-           Case{"dimension 0", record("t", 2, {0, 4}, 0, 0)},
-           Case{"offset beyond the end", record("t", 1, {4}, 0, uint64_t{1} << 40)},
-           Case{"offset overflow", record("t", 1, {4}, 0, ~uint64_t{0} - 31)},
-           Case{"offset unaligned", record("t", 1, {4}, 0, 3)},
-           Case{"no dimensions", record("t", 0, {}, 0, 0)},
-           Case{"five dimensions", record("t", 5, {1, 1, 1, 1, 1}, 0, 0)},
-           Case{"2^31 dimensions", record("t", uint32_t{1} << 31, {1}, 0, 0)},
-           Case{"unknown type", record("t", 1, {4}, 77, 0)},
-           Case{"retired type", record("t", 1, {4}, 4, 0)},
-           Case{"half a block", record("t", 1, {33}, 8, 0)},
-           Case{"name of 2^40", raw(uint64_t{1} << 40) + "t"},
-           Case{"name of 2^64-1", raw(~uint64_t{0}) + "t"}}) {
+  for (const Case& c : {Case{"dimension 2^42+1", record("t", 1, {big}, 0, 0)},
+                        Case{"overflow by product", record("t", 3, {big, big, big}, 0, 0)},
+                        Case{"dimension 2^63", record("t", 1, {high}, 0, 0)},
+                        Case{"dimension 2^62 floats", record("t", 1, {uint64_t{1} << 62}, 0, 0)},
+                        Case{"dimension 0", record("t", 2, {0, 4}, 0, 0)},
+                        Case{"offset beyond the end", record("t", 1, {4}, 0, uint64_t{1} << 40)},
+                        Case{"offset overflow", record("t", 1, {4}, 0, ~uint64_t{0} - 31)},
+                        Case{"offset unaligned", record("t", 1, {4}, 0, 3)},
+                        Case{"no dimensions", record("t", 0, {}, 0, 0)},
+                        Case{"five dimensions", record("t", 5, {1, 1, 1, 1, 1}, 0, 0)},
+                        Case{"2^31 dimensions", record("t", uint32_t{1} << 31, {1}, 0, 0)},
+                        Case{"unknown type", record("t", 1, {4}, 77, 0)},
+                        Case{"retired type", record("t", 1, {4}, 4, 0)},
+                        Case{"half a block", record("t", 1, {33}, 8, 0)},
+                        Case{"name of 2^40", raw(uint64_t{1} << 40) + "t"},
+                        Case{"name of 2^64-1", raw(~uint64_t{0}) + "t"}}) {
     GgufBuilder builder = testing::tiny_llama();
     builder.record(c.bytes);
     expect_refused(open_gguf(builder.build()), c.what);
@@ -139,15 +140,16 @@ TEST(Hostile, GgufMetadata) {
     std::string bytes;
   };
   uint64_t huge = uint64_t{1} << 40;
-  for (const Case& c : {
-           Case{"string of 2^40", 8, raw(huge)}, Case{"string of 2^64-1", 8, raw(~uint64_t{0})},
-           Case{"unknown type", 13, raw(uint64_t{0})},
-           Case{"array of 2^40 bytes", 9, raw<uint32_t>(0) + raw(huge)},
-           Case{"array of 2^61 words", 9, raw<uint32_t>(10) + raw(uint64_t{1} << 61)},
-           Case{"array of 2^40 strings", 9, raw<uint32_t>(8) + raw(huge)},
-           Case{"string in array of 2^40", 9, raw<uint32_t>(8) + raw<uint64_t>(1) + raw(huge)},
-           Case{"array of unknown", 9, raw<uint32_t>(99) + raw<uint64_t>(0)},
-           Case{"nested array", 9, raw<uint32_t>(9) + raw<uint64_t>(1) + raw<uint32_t>(0) + raw<uint64_t>(0)}}) {
+  for (const Case& c :
+       {Case{"string of 2^40", 8, raw(huge)}, Case{"string of 2^64-1", 8, raw(~uint64_t{0})},
+        Case{"unknown type", 13, raw(uint64_t{0})},
+        Case{"array of 2^40 bytes", 9, raw<uint32_t>(0) + raw(huge)},
+        Case{"array of 2^61 words", 9, raw<uint32_t>(10) + raw(uint64_t{1} << 61)},
+        Case{"array of 2^40 strings", 9, raw<uint32_t>(8) + raw(huge)},
+        Case{"string in array of 2^40", 9, raw<uint32_t>(8) + raw<uint64_t>(1) + raw(huge)},
+        Case{"array of unknown", 9, raw<uint32_t>(99) + raw<uint64_t>(0)},
+        Case{"nested array", 9,
+             raw<uint32_t>(9) + raw<uint64_t>(1) + raw<uint32_t>(0) + raw<uint64_t>(0)}}) {
     GgufBuilder builder = testing::tiny_llama();
     builder.pair("some.key", c.type, c.bytes);
     expect_refused(open_gguf(builder.build()), c.what);
@@ -170,8 +172,9 @@ TEST(Hostile, GgufAlignment) {
     GgufBuilder builder;
     builder.alignment = alignment;
     builder.text("general.architecture", "llama");
-    for (const char* key : {"embedding_length", "feed_forward_length", "block_count", "attention.head_count",
-                            "context_length", "attention.layer_norm_rms_epsilon"}) {
+    for (const char* key :
+         {"embedding_length", "feed_forward_length", "block_count", "attention.head_count",
+          "context_length", "attention.layer_norm_rms_epsilon"}) {
       builder.u32(std::string("llama.") + key, 1);
     }
     builder.u32("general.alignment", alignment);
@@ -235,7 +238,8 @@ TEST(Hostile, FileThatShrinksBeforeItIsMapped) {
 TEST(Hostile, MappedAddressesNameTheirFile) {
   std::string folder = make_folder("hostile");
   write(folder, "config.json", "{}");
-  std::string path = write(folder, "model.safetensors", safetensors(one_tensor("F32", "[1]", "[0, 4]"), floats({1})));
+  std::string path = write(folder, "model.safetensors",
+                           safetensors(one_tensor("F32", "[1]", "[0, 4]"), floats({1})));
   auto checkpoint = open_checkpoint(folder);
   ASSERT_TRUE(checkpoint.ok());
   auto tensor = checkpoint->params->tensor("a");
@@ -266,7 +270,9 @@ TEST(Hostile, SideFiles) {
 }
 
 TEST(Json, AcceptsWhatPythonAccepts) {
-  auto value = parse_json(R"({"a": [NaN, -Infinity, 1e400, 12345678901234567890, -0, 0.5], "b": "\ud83d\ude00\n"})", "x");
+  auto value = parse_json(
+      R"({"a": [NaN, -Infinity, 1e400, 12345678901234567890, -0, 0.5], "b": "\ud83d\ude00\n"})",
+      "x");
   ASSERT_TRUE(value.ok()) << value.error().message;
   EXPECT_EQ(value->member("b")->text, "\xF0\x9F\x98\x80\n");
   EXPECT_EQ(value->member("a")->items[3].number, 12345678901234567890.0);
@@ -278,8 +284,20 @@ TEST(Json, NamesThePlaceOfAMistake) {
     int64_t offset;
   };
   std::string deep(100000, '[');
-  for (const Case& c : {Case{"", 0}, {"{", 1}, {"[1,]", 3}, {"[01]", 1}, {"\"a", 0}, {"{\"a\" 1}", 5}, {"[1 2]", 3},
-                        {"\"\\x\"", 1}, {"\"\\ud800\"", 1}, {"\"\n\"", 1}, {"\"\xFF\"", 1}, {"1 1", 2}, {"-", 0}, {"[1.]", 1},
+  for (const Case& c : {Case{"", 0},
+                        {"{", 1},
+                        {"[1,]", 3},
+                        {"[01]", 1},
+                        {"\"a", 0},
+                        {"{\"a\" 1}", 5},
+                        {"[1 2]", 3},
+                        {"\"\\x\"", 1},
+                        {"\"\\ud800\"", 1},
+                        {"\"\n\"", 1},
+                        {"\"\xFF\"", 1},
+                        {"1 1", 2},
+                        {"-", 0},
+                        {"[1.]", 1},
                         {deep.c_str(), 201}}) {
     auto value = parse_json(c.text, "x");
     ASSERT_FALSE(value.ok()) << c.text;

@@ -1,4 +1,5 @@
-// Tokenizers of checkpoints: from GGUF metadata, from tokenizer.json, and from damaged forms of both.
+// Tokenizers of checkpoints: from GGUF metadata, from tokenizer.json, and from damaged forms of
+// both.
 #include "runtime/formats/tokenizer_source.h"
 
 #include <gtest/gtest.h>
@@ -13,7 +14,15 @@ using testing::GgufBuilder;
 using testing::make_folder;
 using testing::write;
 
-const std::vector<std::string> kTokens{"<s>", "</s>", "a", "b", "1", "\xC4\xA0", "ab", "\xC4\xA0" "ab"};
+const std::vector<std::string> kTokens{"<s>",
+                                       "</s>",
+                                       "a",
+                                       "b",
+                                       "1",
+                                       "\xC4\xA0",
+                                       "ab",
+                                       "\xC4\xA0"
+                                       "ab"};
 const std::vector<int32_t> kTypes{3, 3, 1, 1, 1, 1, 1, 1};
 
 GgufBuilder with_byte_level() {
@@ -30,8 +39,8 @@ Result<text::TokenizerSpec> load(const GgufBuilder& builder) {
   return load_tokenizer(*checkpoint);
 }
 
-void fill(GgufBuilder& builder, const std::vector<std::string>& tokens, const std::vector<int32_t>& types,
-          const std::vector<std::string>& merges) {
+void fill(GgufBuilder& builder, const std::vector<std::string>& tokens,
+          const std::vector<int32_t>& types, const std::vector<std::string>& merges) {
   builder.strings("tokenizer.ggml.tokens", tokens);
   builder.i32s("tokenizer.ggml.token_type", types);
   builder.strings("tokenizer.ggml.merges", merges);
@@ -67,7 +76,8 @@ TEST(GgufTokenizer, EveryPreTokenizerCompiles) {
 TEST(GgufTokenizer, WordPieceWithMarkedWordStarts) {
   GgufBuilder builder = testing::tiny_llama();
   builder.text("tokenizer.ggml.model", "bert");
-  builder.strings("tokenizer.ggml.tokens", {"[PAD]", "[UNK]", "[CLS]", "[SEP]", "\xE2\x96\x81un", "able"});
+  builder.strings("tokenizer.ggml.tokens",
+                  {"[PAD]", "[UNK]", "[CLS]", "[SEP]", "\xE2\x96\x81un", "able"});
   builder.i32s("tokenizer.ggml.token_type", {3, 3, 3, 3, 1, 1});
   builder.u32("tokenizer.ggml.unknown_token_id", 1);
   builder.u32("tokenizer.ggml.cls_token_id", 2);
@@ -93,8 +103,9 @@ TEST(GgufTokenizer, DamagedMetadata) {
     std::vector<int32_t> types;
     std::vector<std::string> merges;
   };
-  for (const Case& c : {Case{kTokens, {3, 3}, {"a b"}}, Case{{"a", "\xFF"}, {1, 1}, {}}, Case{kTokens, kTypes, {"ab"}},
-                        Case{kTokens, kTypes, {""}}, Case{kTokens, kTypes, {"b a"}}, Case{kTokens, kTypes, {"a q"}}}) {
+  for (const Case& c : {Case{kTokens, {3, 3}, {"a b"}}, Case{{"a", "\xFF"}, {1, 1}, {}},
+                        Case{kTokens, kTypes, {"ab"}}, Case{kTokens, kTypes, {""}},
+                        Case{kTokens, kTypes, {"b a"}}, Case{kTokens, kTypes, {"a q"}}}) {
     GgufBuilder builder = with_byte_level();
     fill(builder, c.tokens, c.types, c.merges);
     builder.text("tokenizer.ggml.pre", "gpt-2");

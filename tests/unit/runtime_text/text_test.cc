@@ -1,4 +1,7 @@
-// Unicode sets, patterns, pre-tokenizers, decoders: what the recorded comparisons cannot show by name.
+// Unicode sets, patterns, pre-tokenizers, decoders: what the recorded comparisons cannot show by
+// name.
+#include "support/text.h"
+
 #include <gtest/gtest.h>
 
 #include "runtime/text/added_tokens.h"
@@ -6,7 +9,6 @@
 #include "runtime/text/pre_tokenize.h"
 #include "runtime/text/token_decoder.h"
 #include "runtime/text/unicode.h"
-#include "support/text.h"
 
 namespace axon::text {
 namespace {
@@ -74,7 +76,8 @@ TEST(Pattern, EveryBehavior) {
   const char* text = "-a--b";
   EXPECT_EQ(words({split("-", SplitBehavior::Removed)}, text), (Words{"a", "b"}));
   EXPECT_EQ(words({split("-", SplitBehavior::Isolated)}, text), (Words{"-", "a", "-", "-", "b"}));
-  EXPECT_EQ(words({split("-", SplitBehavior::MergedWithPrevious)}, text), (Words{"-", "a-", "-", "b"}));
+  EXPECT_EQ(words({split("-", SplitBehavior::MergedWithPrevious)}, text),
+            (Words{"-", "a-", "-", "b"}));
   EXPECT_EQ(words({split("-", SplitBehavior::MergedWithNext)}, text), (Words{"-a", "-", "-b"}));
   EXPECT_EQ(words({split("-", SplitBehavior::Contiguous)}, text), (Words{"-", "a", "--", "b"}));
   EXPECT_EQ(words({split("[a-z]+", SplitBehavior::Removed, true)}, text), (Words{"a", "b"}));
@@ -89,7 +92,8 @@ TEST(Pattern, ClassesAreOurRanges) {
 }
 
 TEST(Pattern, RefusesWhatMeansSomethingElse) {
-  for (const char* pattern : {"[a[bc]]", "[a&&b]", "a{1,2}+", "(?m:a)", "(?<n>a)", R"(\b)", R"(\X)", R"(\p{Greek})", "[[:alpha:]]"}) {
+  for (const char* pattern : {"[a[bc]]", "[a&&b]", "a{1,2}+", "(?m:a)", "(?<n>a)", R"(\b)", R"(\X)",
+                              R"(\p{Greek})", "[[:alpha:]]"}) {
     auto compiled = Pattern::compile({pattern, true});
     ASSERT_FALSE(compiled.ok()) << pattern;
     EXPECT_EQ(compiled.error().code, "TOK-UNSUPPORTED") << pattern;
@@ -109,7 +113,8 @@ TEST(Pattern, RefusesWhatMeansSomethingElse) {
 TEST(Pattern, LongRunsDoNotGiveUp) {
   PreTokenizerStep bytes;
   bytes.kind = PreTokenizerKind::ByteLevel;
-  for (const std::string& run : {std::string(300000, ' '), std::string(300000, 'a'), std::string(300000, '\n') + "x"}) {
+  for (const std::string& run :
+       {std::string(300000, ' '), std::string(300000, 'a'), std::string(300000, '\n') + "x"}) {
     EXPECT_LE(words({bytes}, run).size(), 3u);
   }
 }
@@ -172,7 +177,8 @@ TEST(TokenDecoder, Chains) {
   DecoderStep bytes;
   bytes.kind = DecoderKind::ByteFallback;
   auto fallback = TokenDecoder::create({bytes});
-  EXPECT_EQ(fallback->decode({"<0xE4>", "<0xBD>", "<0xA0>", "x", "<0xE4>", "<0x-1>"}), "\xE4\xBD\xA0x\xEF\xBF\xBD<0x-1>");
+  EXPECT_EQ(fallback->decode({"<0xE4>", "<0xBD>", "<0xA0>", "x", "<0xE4>", "<0x-1>"}),
+            "\xE4\xBD\xA0x\xEF\xBF\xBD<0x-1>");
   auto none = TokenDecoder::create({});
   EXPECT_EQ(none->decode({"a", "b"}), "a b");
 }

@@ -106,7 +106,8 @@ TEST(StreamDecoder, EndsWithWhatWasCut) {
   EXPECT_EQ(decoder.finish(), "\xEF\xBF\xBD");
 }
 
-std::string stream(const Tokenizer& tokenizer, const std::vector<std::string>& stops, std::string_view text, int& stopped) {
+std::string stream(const Tokenizer& tokenizer, const std::vector<std::string>& stops,
+                   std::string_view text, int& stopped) {
   StreamDecoder decoder(tokenizer, {stops});
   std::string all;
   for (char c : text) all += decoder.push(static_cast<uint8_t>(c));
@@ -152,12 +153,18 @@ TEST(TokenizerJson, NamesWhatItDoesNotSupport) {
     const char* to;
     const char* code;
   };
-  for (const Case& c : {Case{"\"BPE\"", "\"Unigram\"", "TOK-UNSUPPORTED"}, {"\"NFC\"", "\"Precompiled\"", "TOK-UNSUPPORTED"},
-                        {"\"Digits\"", "\"Metaspace\"", "TOK-UNSUPPORTED"}, {"\"Fuse\"", "\"CTC\"", "TOK-UNSUPPORTED"},
-                        {"\"a+\"", "\"a(\"", "TOK-FORMAT"}, {"\"Isolated\"", "\"Other\"", "TOK-FORMAT"},
-                        {"\"ab\": 3", "\"ab\": -3", "TOK-FORMAT"}, {"\"ab\": 3", "\"ab\": 99999999999", "TOK-FORMAT"},
-                        {"\"ab\": 3", "\"ac\": 3", "TOK-FORMAT"}, {"[\"a\", \"b\"]", "[\"a\"]", "TOK-FORMAT"},
-                        {"[\"a\", \"b\"]", "\"a b c\"", "TOK-FORMAT"}, {"\"vocab\"", "\"vocap\"", "TOK-FORMAT"},
+  for (const Case& c : {Case{"\"BPE\"", "\"Unigram\"", "TOK-UNSUPPORTED"},
+                        {"\"NFC\"", "\"Precompiled\"", "TOK-UNSUPPORTED"},
+                        {"\"Digits\"", "\"Metaspace\"", "TOK-UNSUPPORTED"},
+                        {"\"Fuse\"", "\"CTC\"", "TOK-UNSUPPORTED"},
+                        {"\"a+\"", "\"a(\"", "TOK-FORMAT"},
+                        {"\"Isolated\"", "\"Other\"", "TOK-FORMAT"},
+                        {"\"ab\": 3", "\"ab\": -3", "TOK-FORMAT"},
+                        {"\"ab\": 3", "\"ab\": 99999999999", "TOK-FORMAT"},
+                        {"\"ab\": 3", "\"ac\": 3", "TOK-FORMAT"},
+                        {"[\"a\", \"b\"]", "[\"a\"]", "TOK-FORMAT"},
+                        {"[\"a\", \"b\"]", "\"a b c\"", "TOK-FORMAT"},
+                        {"\"vocab\"", "\"vocap\"", "TOK-FORMAT"},
                         {"\"model\"", "\"models\"", "TOK-FORMAT"}}) {
     std::string text = kFile;
     text.replace(text.find(c.from), std::string(c.from).size(), c.to);
