@@ -148,10 +148,7 @@ std::vector<NameId> output_names(const Definition& def, size_t count, const std:
     while (e && e->kind() == ExprKind::Ascribe) e = &session.ast[e->as<Ascribe>().value];
     const Name* plain = e ? e->get<Name>() : nullptr;
     if (plain && !is_temporary(session.names.text(plain->name))) {
-      std::string text(session.names.text(plain->name));
-      size_t mark = text.rfind("__g");
-      if (mark != text.npos && mark > 0 && parse_int(text.substr(mark + 3))) text.resize(mark);
-      out.push_back(session.names.intern(text));
+      out.push_back(source_name(plain->name, session.names));
     } else {
       out.push_back(count == 1 ? logits : session.names.intern("out" + std::to_string(i)));
     }

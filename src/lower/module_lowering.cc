@@ -64,6 +64,13 @@ bool is_plain(const Expr& e) {
 
 }  // namespace
 
+NameId source_name(NameId name, Interner& names) {
+  std::string text(names.text(name));
+  size_t mark = text.rfind("__g");
+  if (mark == text.npos || mark == 0 || !parse_int(text.substr(mark + 3))) return name;
+  return names.intern(text.substr(0, mark));
+}
+
 ModuleLowering::ModuleLowering(Context& context, graph::ModuleId module, size_t definition)
     : c_(context),
       def_(context.program.flat.program.definitions[definition]),
@@ -393,7 +400,7 @@ void ModuleLowering::loop(const Loop& loop, Span span, const std::vector<StmtId>
   node.inputs.push_back(loop.step.valid() ? operand(loop.step) : graph::lit_int(1, types_));
   std::vector<TypeId> initial;
   for (const Target& carry : loop.carry) {
-    info.carry_names.push_back(carry.name);
+    info.carry_names.push_back(source_name(carry.name, names_));
     node.inputs.push_back(name(carry.name, {}, carry.span));
     initial.push_back(node.inputs.back().type);
   }

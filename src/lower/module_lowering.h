@@ -21,6 +21,9 @@ struct Context {
   std::unordered_map<NameId, graph::ModuleId, IdHash> modules;  // by definition, once they exist
 };
 
+// Without the `__g<n>` of a name bound again.
+NameId source_name(NameId name, Interner& names);
+
 class ModuleLowering {
  public:
   ModuleLowering(Context& context, graph::ModuleId module, size_t definition);

@@ -23,6 +23,27 @@ struct TreeLibrary : sema::LibrarySource {
   }
 };
 
+graph::Graph front_end(FileId file, const sema::LibrarySource& library,
+                       const sema::LoadOptions& options, std::string_view main,
+                       sema::Session& session) {
+  auto failed = [&] { return session.sink.has_errors(); };
+  auto modules = sema::load(file, library, options, session);
+  if (failed()) return {};
+  auto closed = sema::resolve(modules, {std::string(main)}, session);
+  if (failed()) return {};
+  auto normalized = sema::normalize(closed, session);
+  if (failed()) return {};
+  auto elaborated = sema::elaborate(normalized, session);
+  if (failed()) return {};
+  auto flat = sema::flatten(elaborated, session);
+  if (failed()) return {};
+  auto typed = sema::typecheck(flat, {}, session);
+  if (failed()) return {};
+  graph::Graph out = lower(typed, session);
+  graph::verify(out, session.types, "lower", session.sink);
+  return out;
+}
+
 }  // namespace
 
 std::string errors_of(const sema::Session& session) {
@@ -39,25 +60,14 @@ graph::Graph lower_zoo(std::string_view name, std::string_view overlay, std::str
   std::string path = std::string(AXON_SOURCE_DIR "/zoo/") + std::string(name) + ".axon";
   auto text = read_file(path);
   AXON_CHECK(text.ok(), "program of the zoo is not there");
-  TreeLibrary library;
   sema::LoadOptions options;
   if (!overlay.empty()) options.overlays.emplace_back(overlay);
-  auto failed = [&] { return session.sink.has_errors(); };
-  auto modules = sema::load(session.files.add(path, *text), library, options, session);
-  if (failed()) return {};
-  auto closed = sema::resolve(modules, {std::string(main)}, session);
-  if (failed()) return {};
-  auto normalized = sema::normalize(closed, session);
-  if (failed()) return {};
-  auto elaborated = sema::elaborate(normalized, session);
-  if (failed()) return {};
-  auto flat = sema::flatten(elaborated, session);
-  if (failed()) return {};
-  auto typed = sema::typecheck(flat, {}, session);
-  if (failed()) return {};
-  graph::Graph out = lower(typed, session);
-  graph::verify(out, session.types, "lower", session.sink);
-  return out;
+  return front_end(session.files.add(path, *text), TreeLibrary(), options, main, session);
+}
+
+graph::Graph lower_text(std::string_view text, sema::Session& session) {
+  return front_end(session.files.add("program.axon", std::string(text)), TreeLibrary(), {}, "",
+                   session);
 }
 
 }  // namespace axon::lower

@@ -14,4 +14,7 @@ std::string errors_of(const sema::Session& session);
 graph::Graph lower_zoo(std::string_view name, std::string_view overlay, std::string_view main,
                        sema::Session& session);
 
+// The same for a program given as text, without a library.
+graph::Graph lower_text(std::string_view text, sema::Session& session);
+
 }  // namespace axon::lower
