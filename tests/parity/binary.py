@@ -14,6 +14,13 @@ class Failure(Exception):
     """A check that did not hold; the text says what was seen."""
 
 
+class Outputs(dict):
+    """Outputs by name; a name that is not there is a failure."""
+
+    def __missing__(self, name: str) -> np.ndarray:
+        raise Failure(f"no output `{name}` among {', '.join(self)}")
+
+
 class Axon:
     """Runs one binary with exact arithmetic."""
 
@@ -52,7 +59,7 @@ class Axon:
             target = pathlib.Path(folder) / "out.safetensors"
             save_file({name: np.ascontiguousarray(value) for name, value in inputs.items()}, source)
             self.call("forward", model, "--inputs", source, "-o", target, "--math", "exact", *options)
-            return load_file(target)
+            return Outputs(load_file(target))
 
     def logits(self, model: object, ids: list[int], *options: object) -> np.ndarray:
         """Logits at every position of one sequence: [S,V]."""

@@ -13,6 +13,7 @@ import sys
 
 import torch
 from safetensors.torch import load_file, save_file
+from tokenizers import Tokenizer, decoders, models, pre_tokenizers
 from transformers import (
     BertConfig,
     BertForMaskedLM,
@@ -82,6 +83,17 @@ def save(model, folder: pathlib.Path, **options) -> None:
     """A checkpoint with its class in the configuration, as from_pretrained expects it."""
     shutil.rmtree(folder, ignore_errors=True)
     model.save_pretrained(folder, **options)
+    add_tokenizer(folder)
+
+
+def add_tokenizer(folder: pathlib.Path) -> None:
+    """A tokenizer with a word for each id, so that commands that print text have one."""
+    size = json.loads((folder / "config.json").read_text())["vocab_size"]
+    vocabulary = {"[UNK]": 0} | {f"w{number}": number for number in range(1, size)}
+    tokenizer = Tokenizer(models.WordPiece(vocab=vocabulary, unk_token="[UNK]"))
+    tokenizer.pre_tokenizer = pre_tokenizers.BertPreTokenizer()
+    tokenizer.decoder = decoders.WordPiece()
+    tokenizer.save(str(folder / "tokenizer.json"))
 
 
 def respelled(source: pathlib.Path, folder: pathlib.Path, rename=None, edit=None) -> None:
