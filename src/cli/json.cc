@@ -84,6 +84,71 @@ std::string token_json(size_t index, const TokenReport& token, bool logprobs) {
 
 std::string result_json(const RunResult& result, bool logprobs) { return dump(result_value(result, logprobs)); }
 
+Result<std::string> batch_prompt(const std::string& line) {
+  Json json = Json::parse(line, nullptr, false);
+  if (json.is_string()) return json.get<std::string>();
+  if (json.is_object() && json.contains("prompt") && json["prompt"].is_string()) return json["prompt"].get<std::string>();
+  return Error{"FILE-JSON", "not an object with a text `prompt`", {}, -1, {}};
+}
+
+std::string conversation_json(const std::vector<text::ChatMessage>& messages) {
+  Json out = Json::array();
+  for (const text::ChatMessage& m : messages) out.push_back({{"role", m.role}, {"content", m.content}});
+  return out.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+}
+
+Result<std::vector<text::ChatMessage>> read_conversation(const std::string& text) {
+  Json json = Json::parse(text, nullptr, false);
+  std::vector<text::ChatMessage> out;
+  Error wrong{"FILE-JSON", "not a list of messages with `role` and `content`", {}, -1, {}};
+  if (!json.is_array()) return wrong;
+  for (const Json& m : json) {
+    bool fits = m.is_object() && m.contains("role") && m["role"].is_string() && m.contains("content") && m["content"].is_string();
+    if (!fits) return wrong;
+    out.push_back({m["role"].get<std::string>(), m["content"].get<std::string>(), {}, {}});
+  }
+  return out;
+}
+
+std::string inspect_json(const InspectReport& r) {
+  Json tensors = Json::array();
+  for (const TensorRow& t : r.tensors) tensors.push_back({{"name", t.name}, {"dtype", t.storage}, {"shape", t.shape}});
+  Json config = Json::parse(r.config, nullptr, false);
+  return dump(Json{{"schema", 1}, {"model", r.model}, {"kind", r.kind}, {"architectures", r.architectures}, {"program", r.program},
+                   {"task", r.task}, {"tokenizer", r.tokenizer}, {"chat_template", r.chat_template}, {"eos_ids", r.eos_ids},
+                   {"parameters", r.parameters}, {"bytes", r.bytes}, {"config", config.is_discarded() ? Json() : config},
+                   {"tensors", tensors}, {"notes", r.notes}});
+}
+
+std::string list_json(const std::vector<FoundModel>& models) {
+  Json out = Json::array();
+  for (const FoundModel& m : models) {
+    out.push_back({{"path", m.path}, {"program", m.program}, {"architectures", m.architectures}, {"bytes", m.bytes}});
+  }
+  return dump(Json{{"schema", 1}, {"models", out}});
+}
+
+std::string embeddings_json(const std::vector<float>& values, const std::vector<int64_t>& shape) {
+  Json rows = Json::array();
+  size_t width = static_cast<size_t>(shape[1]);
+  for (size_t at = 0; at < values.size(); at += width) {
+    rows.push_back(std::vector<float>(values.begin() + static_cast<ptrdiff_t>(at), values.begin() + static_cast<ptrdiff_t>(at + width)));
+  }
+  return dump(Json{{"schema", 1}, {"shape", shape}, {"embeddings", rows}});
+}
+
+std::string safetensors_header(const std::vector<runtime::NamedTensor>& tensors) {
+  Json out = Json::object();
+  size_t at = 0;
+  for (const runtime::NamedTensor& t : tensors) {
+    const char* dtype = t.dtype == DType::F32 ? "F32" : t.dtype == DType::I64 ? "I64" : t.dtype == DType::Bool ? "BOOL"
+                      : t.dtype == DType::I32 ? "I32" : t.dtype == DType::F16 ? "F16" : "BF16";
+    out[t.name] = {{"dtype", dtype}, {"shape", t.shape}, {"data_offsets", {at, at + t.bytes.size()}}};
+    at += t.bytes.size();
+  }
+  return dump(out);
+}
+
 std::string score_json(const ScoreReport& r) {
   return dump(Json{{"schema", 1}, {"model", r.model}, {"program", r.program}, {"numeric_policy", r.numeric_policy},
                    {"ids", r.ids}, {"logprobs", r.logprobs}, {"total", r.total}, {"perplexity", r.perplexity}});

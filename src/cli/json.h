@@ -7,6 +7,8 @@
 #include <vector>
 
 #include "driver/library.h"
+#include "runtime/gen/model.h"
+#include "runtime/text/template.h"
 #include "support/result.h"
 
 namespace axon::cli {
@@ -44,6 +46,16 @@ std::string run_json(const RunReport& report);
 std::string token_json(size_t index, const TokenReport& token, bool logprobs);
 std::string result_json(const RunResult& result, bool logprobs);
 
+// The text of a line of --batch: {"prompt": "…"} or a plain string. Errors: FILE-JSON.
+Result<std::string> batch_prompt(const std::string& line);
+
+// A conversation as a JSON list of messages, and back. Errors: FILE-JSON.
+std::string conversation_json(const std::vector<text::ChatMessage>& messages);
+Result<std::vector<text::ChatMessage>> read_conversation(const std::string& text);
+std::string embeddings_json(const std::vector<float>& values, const std::vector<int64_t>& shape);
+// The header of a safetensors file with these tensors one after the other.
+std::string safetensors_header(const std::vector<runtime::NamedTensor>& tensors);
+
 struct ScoreReport {
   std::string model, program, numeric_policy;
   std::vector<int64_t> ids;
@@ -51,6 +63,21 @@ struct ScoreReport {
   double total = 0, perplexity = 0;
 };
 std::string score_json(const ScoreReport& report);
+
+struct TensorRow { std::string name, storage; std::vector<int64_t> shape; };
+struct InspectReport {
+  std::string model, kind, program, task, tokenizer, policy;
+  std::vector<std::string> architectures, notes;
+  std::string config;                     // JSON text
+  std::vector<TensorRow> tensors;
+  int64_t parameters = 0, bytes = 0;
+  std::vector<int64_t> eos_ids;
+  bool chat_template = false;
+};
+std::string inspect_json(const InspectReport& report);
+
+struct FoundModel { std::string path, program, architectures; int64_t bytes = 0; };
+std::string list_json(const std::vector<FoundModel>& models);
 
 struct BenchRow {
   std::string test;                       // prefill, decode

@@ -4,10 +4,10 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <cstdio>
 #include <cstdlib>
 
 #include "cli/json.h"
+#include "cli/output.h"
 #include "source/render.h"
 
 namespace axon::cli {
@@ -23,12 +23,10 @@ bool use_color(const CommonOptions& common) {
   return common.color == "auto" && (!no_color || !*no_color) && ::isatty(STDERR_FILENO);
 }
 
+void put_error_json(const Error& error) { put(error_json(error) + "\n"); }
+
 int report_error(const Error& error, const CommonOptions& common) {
-  if (common.json) {
-    std::string text = error_json(error) + "\n";
-    std::fwrite(text.data(), 1, text.size(), stdout);
-    std::fflush(stdout);
-  }
+  if (common.json) put_error_json(error);
   std::string text = "axon: " + error.message;
   if (!error.file.empty() && error.message.find(error.file) == std::string::npos) {
     text += " (" + error.file + ")";
@@ -36,7 +34,7 @@ int report_error(const Error& error, const CommonOptions& common) {
   if (error.offset >= 0) text += ", at byte " + std::to_string(error.offset);
   text += " [" + error.code + "]\n";
   if (!error.hint.empty()) text += "  " + error.hint + "\n";
-  std::fwrite(text.data(), 1, text.size(), stderr);
+  note(text);
   return status_of(error.code);
 }
 
@@ -49,7 +47,7 @@ int report_diagnostics(const DiagSink& sink, const FileTable& files, const Commo
       status = std::max(status, std::max(1, diag_info(diagnostic.id).exit_status));
     }
     std::string text = render_terminal(diagnostic, files, severity, use_color(common));
-    std::fwrite(text.data(), 1, text.size(), stderr);
+    note(text);
   }
   return status;
 }

@@ -10,6 +10,8 @@ namespace axon::cli {
 
 // Prints an error (standard error, or the JSON object on standard output) and returns its status.
 int report_error(const Error& error, const CommonOptions& common);
+// The JSON object of an error on standard output.
+void put_error_json(const Error& error);
 // Prints all diagnostics to standard error; returns the status of the worst error, 0 without errors.
 int report_diagnostics(const DiagSink& sink, const FileTable& files, const CommonOptions& common);
 // The exit status of an error or diagnostic code.

@@ -5,11 +5,11 @@
 #include <cstring>
 #include <unistd.h>
 
-#include "runtime/formats/model_file.h"
+#include "runtime/formats/tensor_source.h"
 
 namespace axon::cli {
 
-std::atomic<bool> g_interrupted{false};
+CancelFlag g_interrupted;
 
 namespace {
 
@@ -18,8 +18,10 @@ volatile std::sig_atomic_t g_signal = 0;
 void on_interrupt(int signal) {
   if (g_signal != 0) ::_exit(128 + signal);  // asked twice: leave at once
   g_signal = signal;
-  g_interrupted.store(true, std::memory_order_relaxed);
+  g_interrupted.set();
 }
+
+const formats::TensorSource* volatile watched = nullptr;
 
 void write_text(const char* text) {
   ssize_t ignored = ::write(STDERR_FILENO, text, std::strlen(text));
@@ -28,8 +30,9 @@ void write_text(const char* text) {
 
 // A model file that shrinks while it is mapped faults on reading. Only async-signal-safe calls here.
 void on_fault(int signal, siginfo_t* info, void*) {
-  char name[1024];
-  if (formats::mapped_file_at(info->si_addr, name, sizeof name)) {
+  const formats::TensorSource* source = watched;
+  const char* name = source ? source->file_at(info->si_addr) : nullptr;
+  if (name) {
     write_text("axon: `");
     write_text(name);
     write_text("` was truncated while it was in use [FILE-TRUNCATED]\n");
@@ -55,11 +58,13 @@ void install_signal_handlers() {
   ::sigaction(SIGBUS, &fault, nullptr);
 }
 
+void watch_mapped_files(const formats::TensorSource* source) { watched = source; }
+
 int interrupt_status() { return g_signal == 0 ? 0 : 128 + g_signal; }
 
 void clear_interrupt() {
   g_signal = 0;
-  g_interrupted.store(false, std::memory_order_relaxed);
+  g_interrupted.clear();
 }
 
 }  // namespace axon::cli

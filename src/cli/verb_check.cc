@@ -1,0 +1,120 @@
+// `axon check` and `axon dump`: the compiler without running anything.
+#include <fmt/core.h>
+
+#include "cli/json.h"
+#include "cli/model_setup.h"
+#include "cli/output.h"
+#include "cli/report.h"
+#include "cli/verbs.h"
+#include "driver/check.h"
+#include "runtime/core/program.h"
+#include "source/render.h"
+#include "support/file.h"
+#include "support/text.h"
+
+namespace axon::cli {
+namespace {
+
+struct Target {
+  driver::ModelRequest request;
+  std::optional<formats::Checkpoint> checkpoint;
+  driver::ProgramText text;
+};
+
+// What is compiled: a program file or zoo name, with or without a checkpoint, or a checkpoint alone.
+Result<Target> find_target(const Options& options, const std::string& file, const std::string& checkpoint) {
+  Target out;
+  out.request = request_of(options.model);
+  std::string model = checkpoint;
+  bool is_program = ends_with(file, ".axon") || driver::find_zoo_program(file).has_value();
+  if (is_program) {
+    out.request.program = file;
+    if (!file_exists(file) && starts_with(file, "zoo/")) out.request.program = file.substr(4, file.size() - 9);
+  } else if (model.empty()) {
+    model = file;
+  } else {
+    return Error{"USE-OPTION", "`" + file + "` is no program file (`.axon`) and no name of `axon zoo`", {}, -1, {}};
+  }
+  if (!model.empty()) {
+    AXON_TRY(formats::Checkpoint opened, formats::open_checkpoint(model));
+    out.checkpoint = std::move(opened);
+  }
+  AXON_TRY(out.text, driver::find_program(out.request, out.checkpoint ? &*out.checkpoint : nullptr));
+  return out;
+}
+
+sema::Answers answers_of(const Target& target) {
+  if (!target.checkpoint) return {};
+  return {&target.checkpoint->config, &target.checkpoint->params->index()};
+}
+
+void put_diagnostics_json(const sema::Session& session) {
+  for (const Diagnostic& d : session.sink.all()) {
+    put(render_json(d, session.files, session.sink.severity(d)) + "\n");
+  }
+}
+
+}  // namespace
+
+int verb_check(const Options& options) {
+  auto target = find_target(options, options.check.target, options.check.checkpoint);
+  if (!target) return report_error(target.error(), options.common);
+  target->request.strict = options.check.strict;
+  driver::Frontend frontend =
+      driver::compile_text(target->text, target->request, answers_of(*target), driver::Stage::GraphIr);
+  int status = 0;
+  if (frontend.ok() && target->checkpoint) {
+    driver::CheckReport report = driver::check_checkpoint(frontend, *target->checkpoint);
+    if (!options.common.json && !options.common.quiet) put(report.text);
+  }
+  frontend.session->sink.sort();
+  if (options.common.json) {
+    put_diagnostics_json(*frontend.session);
+    for (const Diagnostic& d : frontend.session->sink.all()) {
+      if (frontend.session->sink.severity(d) == Severity::Error) status = 1;
+    }
+  } else {
+    status = report_diagnostics(frontend.session->sink, frontend.session->files, options.common);
+    if (status == 0 && !options.common.quiet) note("axon: " + target->text.path + " checks\n");
+  }
+  return status;
+}
+
+int verb_dump(const Options& options) {
+  auto stage = driver::parse_stage(options.dump.stage);
+  if (!stage) {
+    return report_error({"USE-VALUE", "`--stage " + options.dump.stage + "` is no stage", {}, -1,
+                         "stages: parse, resolve, materialize, normalize, elaborate, flatten, typecheck, graph-ir, "
+                         "graph-ir-axon, final, plan"},
+                        options.common);
+  }
+  if (options.dump.format != "text") {
+    return report_error({"USE-VALUE", "`--format " + options.dump.format + "` is not there for this stage", {}, -1, "use text"},
+                        options.common);
+  }
+  auto target = find_target(options, options.dump.file, options.dump.checkpoint);
+  if (!target) return report_error(target.error(), options.common);
+  std::string text;
+  int status = 0;
+  if (*stage == driver::Stage::Plan) {
+    driver::ModelRequest request = target->request;
+    request.model = options.dump.checkpoint.empty() ? options.dump.file : options.dump.checkpoint;
+    driver::Compiled compiled = driver::compile_model(request);
+    status = report_compiled(compiled, options.common);
+    if (compiled.program) text = runtime::show(*compiled.program);
+  } else {
+    driver::Stage stop = std::min(*stage, driver::Stage::GraphIr);
+    driver::Frontend frontend = driver::compile_text(target->text, target->request, answers_of(*target), stop);
+    status = report_diagnostics(frontend.session->sink, frontend.session->files, options.common);
+    if (status == 0) text = driver::dump_stage(frontend, *stage);
+  }
+  if (status != 0) return status;
+  if (options.dump.output.empty()) {
+    put(text);
+    return 0;
+  }
+  auto written = write_file(options.dump.output, text);
+  return written ? 0 : report_error(written.error(), options.common);
+}
+
+}  // namespace axon::cli

@@ -1,0 +1,62 @@
+// `axon tokenize`: text to token ids and back.
+#include <unistd.h>
+
+#include <fmt/core.h>
+
+#include "cli/json.h"
+#include "cli/output.h"
+#include "cli/prompt.h"
+#include "cli/report.h"
+#include "cli/verbs.h"
+#include "runtime/formats/tokenizer_source.h"
+#include "support/file.h"
+
+namespace axon::cli {
+namespace {
+
+Result<std::string> input_text(const TokenizeOptions& options) {
+  if (!options.file.empty()) return read_file(options.file);
+  if (options.text_given && options.text != "-") return options.text;
+  return read_standard_input();
+}
+
+Result<std::string> answer(const LoadedModel& loaded, const Options& options) {
+  const TokenizeOptions& o = options.tokenize;
+  if (!o.decode.empty()) {
+    AXON_TRY(std::vector<int64_t> ids, parse_ids(o.decode, "--decode"));
+    std::vector<int32_t> narrow(ids.begin(), ids.end());
+    std::string text = loaded.tokenizer->decode(narrow, o.show_special ? text::ShowSpecial::Yes : text::ShowSpecial::No);
+    return options.common.json ? ids_json(ids, text) + "\n" : text + "\n";
+  }
+  AXON_TRY(std::string text, input_text(o));
+  AXON_TRY(std::vector<int64_t> ids, text_ids(loaded, text, !o.no_special));
+  if (options.common.json) return ids_json(ids, text) + "\n";
+  std::string out;
+  for (size_t i = 0; i < ids.size(); ++i) {
+    if (o.ids) {
+      out += (i ? "," : "") + std::to_string(ids[i]);
+    } else {
+      out += fmt::format("{:>8} {}\n", ids[i], loaded.tokenizer->token_of(static_cast<int32_t>(ids[i])).value_or(""));
+    }
+  }
+  return o.ids ? out + "\n" : out;
+}
+
+}  // namespace
+
+int verb_tokenize(const Options& options) {
+  LoadedModel loaded;
+  auto checkpoint = formats::open_checkpoint(options.model.model);
+  if (!checkpoint) return report_error(checkpoint.error(), options.common);
+  auto spec = formats::load_tokenizer(*checkpoint);
+  if (!spec) return report_error(spec.error(), options.common);
+  auto tokenizer = text::Tokenizer::create(std::move(*spec));
+  if (!tokenizer) return report_error(tokenizer.error(), options.common);
+  loaded.tokenizer = std::move(*tokenizer);
+  auto text = answer(loaded, options);
+  if (!text) return report_error(text.error(), options.common);
+  put(*text);
+  return 0;
+}
+
+}  // namespace axon::cli

@@ -1,0 +1,166 @@
+// Opens a checkpoint, finds the program that fits, compiles it and binds it.
+#include "driver/model.h"
+
+#include <chrono>
+#include <cstdlib>
+
+#include "plan/plan.h"
+#include "support/file.h"
+#include "support/text.h"
+
+namespace axon::driver {
+namespace {
+
+std::vector<std::string> search_path() {
+  const char* value = std::getenv("AXON_PATH");
+  std::vector<std::string> out;
+  if (!value) return out;
+  const char* home = std::getenv("HOME");
+  for (std::string_view part : split(value, ':')) {
+    if (part.empty()) continue;
+    std::string folder(part);
+    if (folder[0] == '~' && home) folder = home + folder.substr(1);
+    bool known = false;
+    for (const std::string& other : out) known |= other == folder;
+    if (!known) out.push_back(folder);
+  }
+  return out;
+}
+
+Error no_program(const std::vector<std::string>& architectures) {
+  std::string wanted = architectures.empty() ? "(none named)" : join(architectures, ", ");
+  std::vector<std::string> known;
+  for (const ZooProgram& program : zoo_programs()) {
+    for (const ArchitectureEntry& entry : program.architectures) known.push_back(entry.architecture);
+  }
+  Error error{"RUN-PROGRAM", "no program fits architecture `" + wanted + "`", {}, -1, {}};
+  std::vector<std::string> near = architectures.empty() ? known : closest(architectures[0], known, 2);
+  if (near.empty()) near = known;
+  error.hint = "the closest are `" + join(near, "`, `") + "`; give a program with --program FILE.axon";
+  return error;
+}
+
+double milliseconds_since(std::chrono::steady_clock::time_point begin) {
+  return std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - begin).count();
+}
+
+}  // namespace
+
+std::string Numerics::show() const {
+  std::string out = preset + " (activations " + (int8_activations ? "int8 per block for block-quantised weights" : "f32");
+  return out + ", stores " + (store == DType::F16 ? "f16" : "f32") + ")";
+}
+
+Numerics numerics_of(const ModelRequest& request) {
+  Numerics out;
+  out.preset = request.math;
+  bool exact = request.math == "exact";
+  out.store = exact ? DType::F32 : DType::F16;
+  out.int8_activations = !exact;
+  if (request.kv_dtype == "f32") out.store = DType::F32;
+  if (request.kv_dtype == "f16") out.store = DType::F16;
+  if (request.activations == "f32") out.int8_activations = false;
+  if (request.activations == "int8") out.int8_activations = true;
+  return out;
+}
+
+Result<ProgramText> find_program(const ModelRequest& request, const formats::Checkpoint* checkpoint) {
+  ProgramText out;
+  out.main = request.main;
+  if (!request.program.empty()) {
+    if (auto zoo = find_zoo_program(request.program); zoo && !file_exists(request.program)) {
+      out.path = zoo->name + ".axon";
+      out.text = std::string(zoo->text);
+      out.name = zoo->name;
+      out.task = zoo->task;
+    } else {
+      AXON_TRY(out.text, read_file(request.program));
+      out.path = request.program;
+      out.name = base_name(request.program);
+      if (ends_with(out.name, ".axon")) out.name.resize(out.name.size() - 5);
+    }
+    if (checkpoint && out.main.empty()) {  // a file may implement several architectures, each with its entry
+      if (auto choice = choose_program(checkpoint->architectures); choice && choice->program.name == out.name) {
+        out.main = choice->entry.main;
+        if (!choice->entry.task.empty()) out.task = choice->entry.task;
+      }
+    }
+    return out;
+  }
+  if (!checkpoint) return no_program({});
+  auto choice = choose_program(checkpoint->architectures);
+  if (!choice) return no_program(checkpoint->architectures);
+  out.path = choice->program.name + ".axon";
+  out.text = std::string(choice->program.text);
+  out.name = choice->program.name;
+  if (out.main.empty()) out.main = choice->entry.main;
+  out.task = choice->entry.task.empty() ? choice->program.task : choice->entry.task;
+  return out;
+}
+
+Frontend compile_text(const ProgramText& text, const ModelRequest& request, const sema::Answers& answers,
+                      Stage stop_after) {
+  FrontendOptions options;
+  options.path = text.path;
+  options.text = text.text;
+  options.main = text.main;
+  for (const std::string& overlay : request.overlays) {
+    if (overlay != "base") options.overlays.push_back(overlay);
+  }
+  options.auto_overlay = request.overlays.empty();
+  options.search_path = search_path();
+  options.strict = request.strict;
+  options.answers = answers;
+  options.stop_after = stop_after;
+  return run_frontend(options);
+}
+
+Compiled compile_model(const ModelRequest& request) {
+  Compiled out;
+  formats::CheckpointOptions open;
+  open.access = request.no_mmap ? formats::DataAccess::Read : formats::DataAccess::Map;
+  auto checkpoint = formats::open_checkpoint(request.model, open);
+  if (!checkpoint) {
+    out.error = checkpoint.error();
+    return out;
+  }
+  out.checkpoint = std::move(*checkpoint);
+  auto text = find_program(request, &*out.checkpoint);
+  if (!text) {
+    out.error = text.error();
+    return out;
+  }
+  out.program_name = text->name;
+  out.task = text->task;
+  const model::ParamIndex& params = out.checkpoint->params->index();
+  sema::Answers answers{&out.checkpoint->config, &params};
+  out.frontend = compile_text(*text, request, answers, Stage::GraphIr);
+  if (!out.frontend.ok() || !out.frontend.graph) return out;
+  if (!out.frontend.overlay_note.empty()) out.notes.push_back(out.frontend.overlay_note);
+  auto begin = std::chrono::steady_clock::now();
+  plan::PlanOptions options;
+  options.optimise = request.optimise;
+  options.masked = request.masked;
+  options.score = request.scores;
+  options.int8_activations = numerics_of(request).int8_activations;
+  options.files = &out.frontend.session->files;
+  opt::Answers plan_answers{&params};
+  out.program = plan::plan(*out.frontend.graph, out.frontend.session->types, plan_answers, options,
+                           out.frontend.session->sink);
+  if (out.program) {
+    out.program->model = out.program_name;
+    if (!out.task.empty()) out.program->task = out.task;
+  }
+  out.plan_ms = milliseconds_since(begin);
+  return out;
+}
+
+Result<std::unique_ptr<runtime::Model>> load_model(Compiled& compiled, const ModelRequest& request) {
+  runtime::ModelOptions options;
+  options.threads = request.threads;
+  options.isa = request.isa;
+  options.store = numerics_of(request).store;
+  return runtime::Model::load(std::move(*compiled.program), *compiled.checkpoint->params, options);
+}
+
+}  // namespace axon::driver
