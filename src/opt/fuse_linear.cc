@@ -22,8 +22,8 @@ std::string_view activation_of(Op op) {
     case Op::ActivationsRelu2: return "relu2";
     case Op::ActivationsSilu: return "silu";
     case Op::ActivationsGelu: return "gelu";
-    case Op::ActivationsGeluNew:
-    case Op::ActivationsGeluPytorchTanh: return "gelu_tanh";
+    case Op::ActivationsGeluNew: return "gelu_new";
+    case Op::ActivationsGeluPytorchTanh: return "gelu_pytorch_tanh";
     case Op::ActivationsSigmoid: return "sigmoid";
     case Op::ActivationsTanh: return "tanh";
     default: return {};
