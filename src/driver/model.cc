@@ -142,7 +142,6 @@ Compiled compile_model(const ModelRequest& request) {
   options.optimise = request.optimise;
   options.masked = request.masked;
   options.score = request.scores;
-  options.int8_activations = numerics_of(request).int8_activations;
   options.files = &out.frontend.session->files;
   opt::Answers plan_answers{&params};
   out.program = plan::plan(*out.frontend.graph, out.frontend.session->types, plan_answers, options,

@@ -23,7 +23,6 @@ struct Context {
   DimTable& dims;
   Interner& names;
   DiagSink& sink;
-  bool int8_activations = false;      // products with block-quantised weights take int8 rows
   const FileTable* files = nullptr;   // for the `source` of instructions; may be null
   Symbols symbols;
   Weights weights;

@@ -29,9 +29,10 @@ runtime::ValId Lowering::weight_or_value(const graph::Operand& operand, Use use_
 
 // x, weight, ?bias, ?gate, ?residual
 bool Lowering::fused_linear(const Node& node) {
+  runtime::ValId x = in(node.inputs[0], Operation::Linear);
   const graph::Operand* transpose = attr(node, "transpose");
-  runtime::ValId w = weight_or_value(node.inputs[1], Use::Matrix, transpose && flag(*transpose));
-  std::vector<runtime::ValId> operands = {product_rows(node.inputs[0], w), w, weight_or_value(node.inputs[2], Use::Elementwise, false)};
+  std::vector<runtime::ValId> operands = {x, weight_or_value(node.inputs[1], Use::Matrix, transpose && flag(*transpose)),
+                                          weight_or_value(node.inputs[2], Use::Elementwise, false)};
   for (size_t i = 3; i < 5; ++i) {
     operands.push_back(is_tensor(node.inputs[i]) ? in(node.inputs[i], Operation::Linear) : runtime::ValId{});
   }

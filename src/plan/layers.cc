@@ -2,7 +2,6 @@
 #include <fmt/format.h>
 
 #include "plan/lower.h"
-#include "runtime/core/quant_rows.h"
 
 namespace axon::plan {
 
@@ -31,34 +30,9 @@ bool Lowering::params_param(const Node& node) {
 }
 
 // path, x, dim, bias, transpose, expert, weight_path, bias_path
-runtime::ValId Lowering::product_rows(const graph::Operand& operand, runtime::ValId weight_value) {
-  runtime::ValId x = in(operand, Operation::Linear);
-  const auto* place = std::get_if<runtime::PlaceWeight>(&phase_.values[weight_value].place);
-  if (!context_.int8_activations || !place) return x;
-  if (!storage_info(context_.program.weights[place->weight].storage).quantised) return x;
-  const std::vector<DimId> dims = view_of(operand).dims;
-  std::optional<int64_t> width = dims_.as_integer(dims.back());
-  if (!width || *width % runtime::kQuantBlock != 0) return x;
-  auto known = quantised_.find(x);
-  if (known == quantised_.end()) {
-    runtime::Value made;
-    made.dtype = DType::F32;
-    made.quantised = true;
-    made.shape = context_.symbols.exprs(dims);
-    runtime::ValId id = phase_.values.add(std::move(made));
-    DimId bytes = dims_.integer(runtime::quantised_row_bytes(*width));
-    for (size_t a = 0; a + 1 < dims.size(); ++a) bytes = dims_.mul(bytes, dims[a]);
-    buffer_of_.emplace(id, buffers_.size());
-    buffers_.push_back({id, bytes, phase_.code.size(), phase_.code.size()});
-    emit(Operation::QuantizeRows, {x}, {id}).policy.activations = runtime::NumericPolicy::Activations::Int8Block;
-    known = quantised_.emplace(x, id).first;
-  }
-  return known->second;
-}
-
 bool Lowering::linear(const Node& node) {
+  runtime::ValId x = in(node.inputs[1], Operation::Linear);
   runtime::ValId w = weight(key_of(node.inputs[6]), Use::Matrix, flag(node.inputs[4]));
-  runtime::ValId x = product_rows(node.inputs[1], w);
   std::vector<runtime::ValId> operands = {x, w};
   if (flag(node.inputs[3])) operands.push_back(weight(key_of(node.inputs[7]), Use::Elementwise));
   View to = result(node);

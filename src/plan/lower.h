@@ -116,8 +116,6 @@ class Lowering {
   runtime::ValId weight(std::string_view key, runtime::Weight::Use use, bool transposed = false);
   bool params_param(const Node& node);
   bool linear(const Node& node);
-  // x as blocks of int8 when the policy and the weight ask for it, else as it is.
-  runtime::ValId product_rows(const graph::Operand& x, runtime::ValId weight);
   bool embedding(const Node& node);
   bool layernorm(const Node& node);
   bool rmsnorm(const Node& node);
@@ -158,7 +156,6 @@ class Lowering {
   std::unordered_map<runtime::WeightId, runtime::ValId, IdHash> weight_values_;
   std::unordered_map<runtime::ConstId, runtime::ValId, IdHash> constant_values_;
   std::unordered_map<graph::ValueId, View, IdHash> selected_;
-  std::unordered_map<runtime::ValId, runtime::ValId, IdHash> quantised_;   // rows by their f32 form
   std::unordered_multimap<size_t, NamedView> named_;         // views that have a value or a copy
   std::vector<Buffer> buffers_;
   std::unordered_map<runtime::ValId, size_t, IdHash> buffer_of_;

@@ -17,7 +17,6 @@ struct PlanOptions {
   bool start = true, extend = true, score = true;
   bool unmasked = true, masked = true;   // with every token real, and with a padding mask as input
   bool optimise = true;                  // folding and fusion
-  bool int8_activations = false;         // products with block-quantised weights take int8 rows
   const FileTable* files = nullptr;      // for the places of instructions; may be null
 };
 

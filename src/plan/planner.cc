@@ -11,7 +11,6 @@ Planner::Planner(const graph::Graph& graph, TypeTable& types, const opt::Answers
                  DiagSink& sink)
     : graph_(graph), main_(graph[graph.main]), answers_(answers), options_(options),
       context_(program_, types, answers, sink), roles_(find_roles(main_, types.dims().names())) {
-  context_.int8_activations = options.int8_activations;
   context_.files = options.files;
 }
 
