@@ -158,7 +158,10 @@ Result<std::unique_ptr<runtime::Model>> load_model(Compiled& compiled, const Mod
   runtime::ModelOptions options;
   options.threads = request.threads;
   options.isa = request.isa;
-  options.store = numerics_of(request).store;
+  Numerics numerics = numerics_of(request);
+  options.math.preset = runtime::parse_math(numerics.preset).value_or(runtime::Math::Exact);
+  options.math.int8_activations = numerics.int8_activations;
+  options.store = numerics.store;
   return runtime::Model::load(std::move(*compiled.program), *compiled.checkpoint->params, options);
 }
 
