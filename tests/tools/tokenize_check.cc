@@ -43,7 +43,7 @@ class Records {
  private:
   void take(void* to, size_t size) {
     good_ = good_ && size <= bytes_.size() - pos_;
-    if (!good_) return;
+    if (!good_ || size == 0) return;
     std::memcpy(to, bytes_.data() + pos_, size);
     pos_ += size;
   }

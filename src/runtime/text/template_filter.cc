@@ -19,7 +19,8 @@ Value text_of(E& run, std::string text) { return run.heap().string(std::move(tex
 // The part of `v` that `attribute=` names: dotted, with numbers as indices.
 Value dig(E& run, Value v, const Value& path) {
   if (path.kind == Kind::Int) return run.item(v, path);
-  for (std::string_view part : split(str(run.heap(), path), '.')) {
+  std::string dotted(str(run.heap(), path));
+  for (std::string_view part : split(dotted, '.')) {
     auto index = parse_int(part);
     v = index ? run.item(v, run.heap().integer(*index)) : run.item(v, run.heap().string(std::string(part)));
     if (run.failed()) return {};
