@@ -93,15 +93,24 @@ ExprId Parser::parse_paren(bool tuple_allowed) {
   int32_t begin = here();
   take();
   ExprId first = parse_expr();
-  if (!at(Tok::Comma)) {
-    expect(Tok::RParen, "an operator, `,` or `)`");
-    return add(Paren{first}, begin);
-  }
+  return at(Tok::Comma) ? parse_tuple(first, begin, tuple_allowed) : finish_paren(first, begin);
+}
+
+ExprId Parser::finish_paren(ExprId inner, int32_t begin) {
+  expect(Tok::RParen, "an operator, `,` or `)`");
+  return add(Paren{inner}, begin);
+}
+
+ExprId Parser::parse_tuple(ExprId first, int32_t begin, bool tuple_allowed) {
   Tuple tuple{{first}};
   while (accept(Tok::Comma)) {
     if (at(Tok::RParen) && tuple.items.size() > 1) break;
     tuple.items.push_back(parse_expr());
   }
+  return finish_tuple(std::move(tuple), begin, tuple_allowed);
+}
+
+ExprId Parser::finish_tuple(Tuple tuple, int32_t begin, bool tuple_allowed) {
   expect(Tok::RParen, "`,` or `)`");
   if (!tuple_allowed && !panic_) {
     Span whole = since(begin);

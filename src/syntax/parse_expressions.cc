@@ -28,11 +28,11 @@ std::optional<BinaryOp> operator_of(Tok kind) {
 ExprId Parser::parse_expr() {
   int32_t begin = here();
   ExprId value = at_word(Word::Do) ? parse_do() : parse_bind_expr();
-  return parse_ascription(value, begin);
+  return at(Tok::ColonColon) ? parse_ascription(value, begin) : value;
 }
 
 ExprId Parser::parse_ascription(ExprId value, int32_t begin) {
-  if (!accept(Tok::ColonColon)) return value;
+  take();
   In in(*this, "an ascription");
   TypeExprId type = parse_type();
   return add(Ascribe{value, type}, begin);
@@ -50,7 +50,11 @@ ExprId Parser::parse_do() {
 ExprId Parser::parse_bind_expr() {
   int32_t begin = here();
   ExprId value = parse_pipe();
-  if (!accept(Tok::BindOp)) return value;
+  return at(Tok::BindOp) ? parse_bind_function(value, begin) : value;
+}
+
+ExprId Parser::parse_bind_function(ExprId value, int32_t begin) {
+  take();
   In in(*this, "the function after `>>=`");
   expect(Tok::Backslash);
   Target var = expect_ident("a variable");
@@ -62,17 +66,25 @@ ExprId Parser::parse_bind_expr() {
 
 ExprId Parser::parse_pipe() {
   int32_t begin = here();
-  Pipe node;
-  node.value = parse_cond();
+  ExprId value = parse_cond();
+  return at(Tok::PipeOp) ? parse_stages(value, begin) : value;
+}
+
+ExprId Parser::parse_stages(ExprId value, int32_t begin) {
+  Pipe node{value, {}};
   while (accept(Tok::PipeOp)) node.stages.push_back(parse_cond());
-  return node.stages.empty() ? node.value : add(std::move(node), begin);
+  return add(std::move(node), begin);
 }
 
 ExprId Parser::parse_cond() {
   if (at_word(Word::If)) return parse_if(false);
   int32_t begin = here();
   ExprId cond = parse_operators(Place::Expr);
-  if (!accept(Tok::Question)) return cond;
+  return at(Tok::Question) ? parse_ternary(cond, begin) : cond;
+}
+
+ExprId Parser::parse_ternary(ExprId cond, int32_t begin) {
+  take();
   In in(*this, "a conditional");
   Nest nest(*this, false);
   size_t then_items = 0;
@@ -80,7 +92,7 @@ ExprId Parser::parse_cond() {
   ExprId then_value = parse_branch(then_items);
   expect(Tok::Colon, "`:` and the other branch");
   ExprId else_value = parse_branch(else_items);
-  ExprId node = add(Ternary{cond, then_value, else_value}, begin);
+  ExprId node = add_ternary(cond, then_value, else_value, begin);
   warn_greedy_branch(node, then_items, else_items);
   return node;
 }
@@ -100,7 +112,7 @@ ExprId Parser::parse_if(bool arg) {
   expect_word(Word::Else);
   --open_ifs_;
   ExprId else_value = arg ? parse_arg(Place::Arg) : parse_branch(else_items);
-  ExprId node = add(If{cond, then_value, else_value}, begin);
+  ExprId node = add_if(cond, then_value, else_value, begin);
   if (!arg) warn_greedy_branch(node, then_items, else_items);
   return node;
 }
@@ -108,15 +120,19 @@ ExprId Parser::parse_if(bool arg) {
 // One expression, or several separated by commas, which make a tuple.
 ExprId Parser::parse_branch(size_t& items) {
   int32_t begin = here();
-  Tuple tuple;
-  tuple.items.push_back(parse_expr());
-  while (at(Tok::Comma)) {
-    take();
+  ExprId first = parse_expr();
+  items = 1;
+  return at(Tok::Comma) ? parse_branch_tuple(first, items, begin) : first;
+}
+
+ExprId Parser::parse_branch_tuple(ExprId first, size_t& items, int32_t begin) {
+  Tuple tuple{{first}};
+  while (accept(Tok::Comma)) {
     if (!at_expr()) break;
     tuple.items.push_back(parse_expr());
   }
   items = tuple.items.size();
-  return items == 1 ? tuple.items[0] : add(std::move(tuple), begin);
+  return items == 1 ? first : add(std::move(tuple), begin);
 }
 
 // An argument: a whole operator expression or conditional, without calls, pipes and `>>=`.
@@ -129,16 +145,27 @@ ExprId Parser::parse_arg(Place place) {
     value = parse_if(true);
   } else {
     value = parse_operators(place);
-    if (accept(Tok::Question)) {
-      In in(*this, "a conditional");
-      Nest nest(*this, false);
-      ExprId then_value = parse_arg(Place::ArgBranch);
-      expect(Tok::Colon, "`:` and the other branch");
-      ExprId else_value = parse_arg(place);
-      value = add(Ternary{value, then_value, else_value}, begin);
-    }
+    if (at(Tok::Question)) value = parse_arg_ternary(value, place, begin);
   }
-  return parse_ascription(value, begin);
+  return at(Tok::ColonColon) ? parse_ascription(value, begin) : value;
+}
+
+ExprId Parser::parse_arg_ternary(ExprId cond, Place place, int32_t begin) {
+  take();
+  In in(*this, "a conditional");
+  Nest nest(*this, false);
+  ExprId then_value = parse_arg(Place::ArgBranch);
+  expect(Tok::Colon, "`:` and the other branch");
+  ExprId else_value = parse_arg(place);
+  return add_ternary(cond, then_value, else_value, begin);
+}
+
+ExprId Parser::add_ternary(ExprId cond, ExprId then_value, ExprId else_value, int32_t begin) {
+  return add(Ternary{cond, then_value, else_value}, begin);
+}
+
+ExprId Parser::add_if(ExprId cond, ExprId then_value, ExprId else_value, int32_t begin) {
+  return add(If{cond, then_value, else_value}, begin);
 }
 
 // The operator here, if any. In an argument list `x -1` starts the next argument.
@@ -150,29 +177,30 @@ std::optional<BinaryOp> Parser::infix_operator(Place place) {
   return operator_of(peek().kind);
 }
 
-// A chain of operands and left-associative operators, of any length.
+// A chain of operands and left-associative operators, of any length. What waits for its right operand
+// lies on a stack that all chains share.
 ExprId Parser::parse_operators(Place place) {
-  struct Waiting { ExprId left; BinaryOp op; Span span; };
-  std::vector<Waiting> waiting;
-  auto operand = [&] { return place == Place::Expr ? parse_application() : parse_atom(false); };
-  auto reduce = [&](ExprId right, int bound) {
-    while (!waiting.empty() && precedence(waiting.back().op) >= bound && !panic_) {
-      const Waiting& top = waiting.back();
-      Span where = merge_spans(ast_[top.left].span, ast_[right].span);
-      right = ast_.add(Expr{Binary{top.op, top.left, right, top.span}, where});
-      waiting.pop_back();
-    }
-    return right;
-  };
-  ExprId value = operand();
+  size_t base = waiting_.size();
+  ExprId value = place == Place::Expr ? parse_application() : parse_atom(false);
   while (std::optional<BinaryOp> op = infix_operator(place)) {
-    value = reduce(value, precedence(*op));
-    Span where = span(peek());
+    value = reduce(value, precedence(*op), base);
+    waiting_.push_back({value, *op, span(peek())});
     take();
-    waiting.push_back({value, *op, where});
-    value = operand();
+    value = place == Place::Expr ? parse_application() : parse_atom(false);
   }
-  return reduce(value, 0);
+  return reduce(value, 0, base);
+}
+
+// Combines the waiting operators that bind at least as tightly as `bound` with `right`.
+ExprId Parser::reduce(ExprId right, int bound, size_t base) {
+  while (waiting_.size() > base && precedence(waiting_.back().op) >= bound) {
+    Waiting top = waiting_.back();
+    waiting_.pop_back();
+    if (panic_) continue;
+    Span where = merge_spans(ast_[top.left].span, ast_[right].span);
+    right = ast_.add(Expr{Binary{top.op, top.left, right, top.span}, where});
+  }
+  return right;
 }
 
 ExprId Parser::parse_application() {
@@ -183,10 +211,21 @@ ExprId Parser::parse_application() {
     return atom;
   }
   int32_t begin = here();
+  calls_.push_back(begin_call());
+  if (at_arg()) parse_args();
+  return finish_call(begin);
+}
+
+Call Parser::begin_call() {
   Token callee = take();
-  if (!at_arg()) return add(Name{callee.name, std::move(callee.paths)}, begin);
-  Call call{callee.name, span(callee), std::move(callee.paths), {}};
-  parse_args(call);
+  return Call{callee.name, span(callee), std::move(callee.paths), {}};
+}
+
+// Ends the innermost call; without arguments it is a name.
+ExprId Parser::finish_call(int32_t begin) {
+  Call call = std::move(calls_.back());
+  calls_.pop_back();
+  if (call.args.empty()) return add(Name{call.callee, std::move(call.suffixes)}, begin);
   ExprId node = add(std::move(call), begin);
   warn_greedy_args(node);
   return node;
@@ -198,18 +237,17 @@ bool Parser::at_arg() {
   return at_expr();
 }
 
-void Parser::parse_args(Call& call) {
-  In in(*this, "a call of", call.callee);
+void Parser::parse_args() {
+  size_t call = calls_.size() - 1;
+  In in(*this, "a call of", calls_[call].callee);
   while (at_arg()) {
-    Arg arg;
+    Target keyword;
     if (at(Tok::Name) && stream_.peek_second() == Tok::Equal) {
-      Target keyword = expect_ident("a keyword argument");
-      arg.keyword = keyword.name;
-      arg.keyword_span = keyword.span;
+      keyword = expect_ident("a keyword argument");
       take();
     }
-    arg.value = parse_arg(Place::Arg);
-    call.args.push_back(arg);
+    ExprId value = parse_arg(Place::Arg);
+    calls_[call].args.push_back({keyword.name, value, keyword.span});
   }
 }
 

@@ -78,6 +78,10 @@ StmtId Parser::parse_values(bool is_return) {
   int32_t begin = here();
   take();
   std::vector<ExprId> values = parse_expr_list();
+  return add_values(is_return, std::move(values), begin);
+}
+
+StmtId Parser::add_values(bool is_return, std::vector<ExprId> values, int32_t begin) {
   if (is_return) return ast_.add(Stmt{Return{std::move(values)}, since(begin)});
   return ast_.add(Stmt{Yield{std::move(values)}, since(begin)});
 }
@@ -104,7 +108,7 @@ StmtId Parser::parse_if_statement() {
   expect_word(Word::Else);
   --open_ifs_;
   if (expect_word(Word::Do)) parse_suite(node.else_body);
-  return ast_.add(Stmt{std::move(node), since(begin)});
+  return add_statement(std::move(node), begin);
 }
 
 std::vector<Target> Parser::parse_targets(std::string_view role) {
@@ -133,7 +137,15 @@ StmtId Parser::parse_bind(bool is_inline) {
   }
   ExprId value = parse_expr();
   reject_tuple_bind(value);
+  return add_bind(std::move(targets), value, begin);
+}
+
+StmtId Parser::add_bind(std::vector<Target> targets, ExprId value, int32_t begin) {
   return ast_.add(Stmt{Bind{std::move(targets), value, {}}, since(begin)});
+}
+
+StmtId Parser::add_statement(decltype(Stmt::data) data, int32_t begin) {
+  return ast_.add(Stmt{std::move(data), since(begin)});
 }
 
 // `<-`, for which `=` is a common slip.
@@ -166,6 +178,14 @@ StmtId Parser::parse_for(int32_t begin, std::vector<Target> targets, bool has_ta
   Loop loop;
   loop.has_targets = has_targets;
   loop.targets = std::move(targets);
+  parse_for_header(loop, begin);
+  parse_loop_body(loop);
+  return add_loop(loop, begin);
+}
+
+StmtId Parser::add_loop(Loop& loop, int32_t begin) { return ast_.add(Stmt{std::move(loop), since(begin)}); }
+
+void Parser::parse_for_header(Loop& loop, int32_t begin) {
   parse_for_scope(loop);
   Target var = expect_ident("a loop variable");
   loop.var = var.name;
@@ -173,6 +193,17 @@ StmtId Parser::parse_for(int32_t begin, std::vector<Target> targets, bool has_ta
   expect(Tok::LArrow);
   bool closed_end = false;
   parse_range(loop, closed_end);
+  parse_step(loop, begin);
+  if (closed_end && !panic_) {
+    const Expr& step = ast_[loop.step];
+    bool negative = (step.kind() == ExprKind::Int && step.as<Int>().value < 0) ||
+                    (step.kind() == ExprKind::Float && step.as<Float>().value < 0);
+    if (negative) sink_.report(Diag::AstRangeStep, step.span, {source_text(step.span)});
+  }
+  parse_carry(loop);
+}
+
+void Parser::parse_step(Loop& loop, int32_t begin) {
   if (at_word(Word::Step) && stream_.peek_second() == Tok::Equal) {
     take();
     take();
@@ -180,22 +211,16 @@ StmtId Parser::parse_for(int32_t begin, std::vector<Target> targets, bool has_ta
   } else if (!panic_) {
     loop.step = ast_.add(Expr{Int{1}, since(begin)});
   }
-  if (closed_end && !panic_) {
-    const Expr& step = ast_[loop.step];
-    bool negative = (step.kind() == ExprKind::Int && step.as<Int>().value < 0) ||
-                    (step.kind() == ExprKind::Float && step.as<Float>().value < 0);
-    if (negative) sink_.report(Diag::AstRangeStep, step.span, {source_text(step.span)});
-  }
-  if (at_word(Word::Carry) && stream_.peek_second() == Tok::LParen) {
-    In carry_in(*this, "the carry list");
-    take();
-    take();
-    loop.has_carry = true;
-    loop.carry = parse_targets("a carried name");
-    expect(Tok::RParen, "`,` or `)`");
-  }
-  parse_loop_body(loop);
-  return ast_.add(Stmt{std::move(loop), since(begin)});
+}
+
+void Parser::parse_carry(Loop& loop) {
+  if (!at_word(Word::Carry) || stream_.peek_second() != Tok::LParen) return;
+  In in(*this, "the carry list");
+  take();
+  take();
+  loop.has_carry = true;
+  loop.carry = parse_targets("a carried name");
+  expect(Tok::RParen, "`,` or `)`");
 }
 
 void Parser::parse_for_scope(Loop& loop) {
@@ -285,6 +310,12 @@ StmtId Parser::parse_scope(int32_t begin, std::vector<Target> targets) {
   In in(*this, "a scope");
   ScopeBind node;
   node.targets = std::move(targets);
+  parse_scope_head(node);
+  if (expect_word(Word::Do)) parse_suite(node.body);
+  return add_statement(std::move(node), begin);
+}
+
+void Parser::parse_scope_head(ScopeBind& node) {
   node.path = parse_scope_ref();
   while (at(Tok::Name) && stream_.peek_second() == Tok::Equal) {
     Target keyword = expect_ident("a keyword");
@@ -292,8 +323,6 @@ StmtId Parser::parse_scope(int32_t begin, std::vector<Target> targets) {
     parse_arg(Place::Arg);
     if (!panic_) sink_.report(Diag::AstScopeKwarg, since(keyword.span.begin), {names_.text(keyword.name)});
   }
-  if (expect_word(Word::Do)) parse_suite(node.body);
-  return ast_.add(Stmt{std::move(node), since(begin)});
 }
 
 PathLit Parser::parse_scope_ref() {

@@ -26,6 +26,10 @@ struct Signature {
   Span span;
 };
 
+// Kept out of line: what lies in the frame of a caller counts a thousand times when brackets nest as
+// deeply as they may, and sanitizers make frames several times larger.
+#define AXON_SMALL_FRAMES [[gnu::noinline]]
+
 class Parser {
  public:
   Parser(FileId file, const FileTable& files, Interner& names, Ast& ast, DiagSink& sink);
@@ -66,7 +70,7 @@ class Parser {
   bool expect(Tok kind, std::string_view expected = {});
   bool expect_word(Word word);
   Target expect_ident(std::string_view role);
-  void unexpected(std::string_view expected);
+  AXON_SMALL_FRAMES void unexpected(std::string_view expected);
   std::string shown(const Token& token) const;
   std::string source_text(Span span, size_t limit = 80) const;
   void recover();
@@ -124,46 +128,67 @@ class Parser {
   void parse_inline(std::vector<StmtId>& body);
   void parse_statement(std::vector<StmtId>& body, bool is_inline);
   StmtId parse_values(bool is_return);
+  AXON_SMALL_FRAMES StmtId add_values(bool is_return, std::vector<ExprId> values, int32_t begin);
   StmtId parse_if_statement();
   StmtId parse_bind(bool is_inline);
-  void expect_arrow();
+  AXON_SMALL_FRAMES StmtId add_bind(std::vector<Target> targets, ExprId value, int32_t begin);
+  AXON_SMALL_FRAMES StmtId add_loop(Loop& loop, int32_t begin);
+  AXON_SMALL_FRAMES void expect_arrow();
   std::vector<Target> parse_targets(std::string_view role);
+  AXON_SMALL_FRAMES void parse_for_header(Loop& loop, int32_t begin);
   StmtId parse_for(int32_t begin, std::vector<Target> targets, bool has_targets);
-  void parse_for_scope(Loop& loop);
-  void parse_range(Loop& loop, bool& closed_end);
+  AXON_SMALL_FRAMES void parse_step(Loop& loop, int32_t begin);
+  AXON_SMALL_FRAMES void parse_carry(Loop& loop);
+  AXON_SMALL_FRAMES StmtId add_statement(decltype(Stmt::data) data, int32_t begin);
+  AXON_SMALL_FRAMES void parse_for_scope(Loop& loop);
+  AXON_SMALL_FRAMES void parse_range(Loop& loop, bool& closed_end);
   ExprId plus_one(ExprId bound);
   void parse_loop_body(Loop& loop);
-  void take_loop_value(Loop& loop, ExprId value);
+  AXON_SMALL_FRAMES void take_loop_value(Loop& loop, ExprId value);
   StmtId parse_scope(int32_t begin, std::vector<Target> targets);
-  PathLit parse_scope_ref();
-  void reject_tuple_bind(ExprId first);
+  AXON_SMALL_FRAMES void parse_scope_head(ScopeBind& node);
+  AXON_SMALL_FRAMES PathLit parse_scope_ref();
+  AXON_SMALL_FRAMES void reject_tuple_bind(ExprId first);
   std::vector<ExprId> parse_expr_list();
 
   // parse_expressions.cc
   ExprId parse_expr();
   ExprId parse_bind_expr();
+  AXON_SMALL_FRAMES ExprId parse_bind_function(ExprId value, int32_t begin);
   ExprId parse_pipe();
+  AXON_SMALL_FRAMES ExprId parse_stages(ExprId value, int32_t begin);
   ExprId parse_cond();
+  AXON_SMALL_FRAMES ExprId parse_ternary(ExprId cond, int32_t begin);
   ExprId parse_if(bool arg);
   ExprId parse_branch(size_t& items);
+  AXON_SMALL_FRAMES ExprId parse_branch_tuple(ExprId first, size_t& items, int32_t begin);
   ExprId parse_arg(Place place);
+  AXON_SMALL_FRAMES ExprId parse_arg_ternary(ExprId cond, Place place, int32_t begin);
+  AXON_SMALL_FRAMES ExprId add_ternary(ExprId cond, ExprId then_value, ExprId else_value, int32_t begin);
+  AXON_SMALL_FRAMES ExprId add_if(ExprId cond, ExprId then_value, ExprId else_value, int32_t begin);
   ExprId parse_do();
   ExprId parse_operators(Place place);
+  AXON_SMALL_FRAMES ExprId reduce(ExprId right, int bound, size_t base);
   std::optional<BinaryOp> infix_operator(Place place);
   ExprId parse_application();
-  void parse_args(Call& call);
+  AXON_SMALL_FRAMES Call begin_call();
+  void parse_args();
+  AXON_SMALL_FRAMES ExprId finish_call(int32_t begin);
   bool at_arg();
-  ExprId parse_ascription(ExprId value, int32_t begin);
+  AXON_SMALL_FRAMES ExprId parse_ascription(ExprId value, int32_t begin);
 
   // parse_atoms.cc
   bool at_expr();
   bool at_negative();
   ExprId parse_atom(bool tuple_allowed);
-  ExprId parse_literal();
-  ExprId parse_negative();
+  AXON_SMALL_FRAMES ExprId parse_literal();
+  AXON_SMALL_FRAMES ExprId parse_negative();
   ExprId parse_number(const Token& token, bool negative, Span where);
   ExprId parse_unary_minus();
   ExprId parse_paren(bool tuple_allowed);
+  AXON_SMALL_FRAMES ExprId finish_paren(ExprId inner, int32_t begin);
+  AXON_SMALL_FRAMES ExprId parse_tuple(ExprId first, int32_t begin, bool tuple_allowed);
+  AXON_SMALL_FRAMES ExprId finish_tuple(Tuple tuple, int32_t begin, bool tuple_allowed);
   ExprId parse_list();
   ExprId add(decltype(Expr::data) data, int32_t begin) { return ast_.add(Expr{std::move(data), since(begin)}); }
 
@@ -180,6 +205,9 @@ class Parser {
   Lexer lexer_;
   TokenStream stream_;
   Construct construct_{"the file", {}};
+  struct Waiting { ExprId left; BinaryOp op; Span span; };
+  std::vector<Waiting> waiting_;      // operators without their right operand, of all open chains
+  std::vector<Call> calls_;           // calls whose arguments are being read
   std::optional<Signature> pending_;  // a signature that waits for its definition
   bool panic_ = false;
   bool stopped_ = false;   // nesting too deep: nothing more is parsed
@@ -187,5 +215,7 @@ class Parser {
   int depth_ = 0;
   int open_ifs_ = 0;
 };
+
+#undef AXON_SMALL_FRAMES
 
 }  // namespace axon::syntax
