@@ -1,6 +1,7 @@
 // Token helpers, error messages and recovery of the parser.
+#include "syntax/parser_base.h"
+
 #include "support/text.h"
-#include "syntax/parser.h"
 
 namespace axon::syntax {
 namespace {
@@ -9,12 +10,12 @@ constexpr int kMaxDepth = 1000;
 
 }  // namespace
 
-Parser::Parser(FileId file, const FileTable& files, Interner& names, Ast& ast, DiagSink& sink)
+ParserBase::ParserBase(FileId file, const FileTable& files, Interner& names, Ast& ast, DiagSink& sink)
     : file_(file), files_(files), names_(names), ast_(ast), sink_(sink),
       words_(names),
       lexer_(file, files.text(file), names), stream_(lexer_, words_, sink) {}
 
-Parser::Nest::Nest(Parser& parser, bool closed) : parser_(parser), saved_ifs_(parser.open_ifs_) {
+ParserBase::Nest::Nest(ParserBase& parser, bool closed) : parser_(parser), saved_ifs_(parser.open_ifs_) {
   if (closed) parser.open_ifs_ = 0;
   if (++parser.depth_ <= kMaxDepth || parser.stopped_) return;
   if (!parser.panic_) {
@@ -24,33 +25,33 @@ Parser::Nest::Nest(Parser& parser, bool closed) : parser_(parser), saved_ifs_(pa
   ++parser.damage_;
 }
 
-Parser::Nest::~Nest() {
+ParserBase::Nest::~Nest() {
   parser_.open_ifs_ = saved_ifs_;
   --parser_.depth_;
 }
 
-bool Parser::at_word(Word word) {
+bool ParserBase::at_word(Word word) {
   return at(Tok::Name) && peek().bare && peek().name == words_[word];
 }
 
 // A keyword that may be glued to a scope reference (`for@layers`).
-bool Parser::at_keyword_prefix(Word word) {
+bool ParserBase::at_keyword_prefix(Word word) {
   return at(Tok::Name) && peek().name == words_[word];
 }
 
-bool Parser::accept(Tok kind) {
+bool ParserBase::accept(Tok kind) {
   if (!at(kind)) return false;
   take();
   return true;
 }
 
-bool Parser::expect(Tok kind, std::string_view expected) {
+bool ParserBase::expect(Tok kind, std::string_view expected) {
   if (accept(kind)) return true;
   unexpected(expected.empty() ? describe(kind) : expected);
   return false;
 }
 
-bool Parser::expect_word(Word word) {
+bool ParserBase::expect_word(Word word) {
   if (at_word(word)) {
     take();
     return true;
@@ -60,7 +61,7 @@ bool Parser::expect_word(Word word) {
 }
 
 // A plain identifier; a dotted or suffixed name is reported and read as if it were one.
-Target Parser::expect_ident(std::string_view role) {
+Target ParserBase::expect_ident(std::string_view role) {
   if (!at(Tok::Name)) {
     unexpected(role);
     return {};
@@ -70,7 +71,7 @@ Target Parser::expect_ident(std::string_view role) {
   return {token.name, span(token)};
 }
 
-std::string Parser::source_text(Span where, size_t limit) const {
+std::string ParserBase::source_text(Span where, size_t limit) const {
   std::string_view text = files_.text(file_).substr(static_cast<size_t>(where.begin),
                                                     static_cast<size_t>(where.end - where.begin));
   std::string out;
@@ -85,7 +86,7 @@ std::string Parser::source_text(Span where, size_t limit) const {
   return out.substr(0, cut) + "...";
 }
 
-std::string Parser::shown(const Token& token) const {
+std::string ParserBase::shown(const Token& token) const {
   std::string out(describe(token.kind));
   bool has_text = token.kind >= Tok::Name && token.kind <= Tok::ScopeRef;
   if (has_text) out += " `" + source_text(span(token), 40) + "`";
@@ -93,7 +94,7 @@ std::string Parser::shown(const Token& token) const {
 }
 
 // Reports what stands here, unless the lexer has its own complaint about it, and panics.
-void Parser::unexpected(std::string_view expected) {
+void ParserBase::unexpected(std::string_view expected) {
   if (panic_) return;
   std::optional<TokenStream::LeftOpen> left_open;
   if (peek().kind != Tok::Bad) left_open = stream_.left_open();
@@ -118,12 +119,11 @@ void Parser::unexpected(std::string_view expected) {
 }
 
 // Ends a panic: skips to the next line, but reads the blocks on the way for their own errors.
-void Parser::recover() {
+void ParserBase::recover() {
   while (!stopped_ && stream_.recover() == TokenStream::Stop::NestedBlock) {
     panic_ = false;
-    std::vector<StmtId> dropped;
     Nest nest(*this, true);
-    parse_block(dropped);
+    skip_block();
   }
   panic_ = stopped_;
 }

@@ -21,6 +21,11 @@ void Parser::parse_block(std::vector<StmtId>& body) {
   }
 }
 
+void Parser::skip_block() {
+  std::vector<StmtId> dropped;
+  parse_block(dropped);
+}
+
 // After `do`. Returns whether the suite was a block.
 bool Parser::parse_suite(std::vector<StmtId>& body) {
   if (panic_) return true;

@@ -1,83 +1,24 @@
 // The recursive-descent parser (language.md 4). Internal to the syntax layer; parse.h is the door.
-//
-// Errors: a syntax error sets `panic_`; from then on nothing matches, so every rule returns at once,
-// up to the statement or item loop, which skips to the next line and goes on. Mistakes that do not
-// hinder parsing (AST-…, PAR-TUPLE-ARG and the like) are reported without panic.
 #pragma once
 
 #include <optional>
-#include <string>
 
-#include "source/file_table.h"
-#include "syntax/token_stream.h"
+#include "syntax/parser_base.h"
 
 namespace axon::syntax {
-
-// `name`, `@p` … of a signature or of the head of a definition.
-struct DefName {
-  NameId name;
-  Span span;
-  std::vector<Target> path_params;
-};
-
-struct Signature {
-  DefName head;
-  std::vector<TypeExprId> types;  // the last one is the return type
-  Span span;
-};
 
 // Kept out of line: what lies in the frame of a caller counts a thousand times when brackets nest as
 // deeply as they may, and sanitizers make frames several times larger.
 #define AXON_SMALL_FRAMES [[gnu::noinline]]
 
-class Parser {
+class Parser : private ParserBase {
  public:
-  Parser(FileId file, const FileTable& files, Interner& names, Ast& ast, DiagSink& sink);
+  Parser(FileId file, const FileTable& files, Interner& names, Ast& ast, DiagSink& sink)
+      : ParserBase(file, files, names, ast, sink) {}
   Module parse_file();
 
  private:
-  // What is being parsed, for messages; `name` may be invalid.
-  struct Construct {
-    std::string_view what;
-    NameId name;
-  };
-  struct In {
-    In(Parser& parser, std::string_view what, NameId name = {})
-        : parser_(parser), saved_(parser.construct_) {
-      parser.construct_ = {what, name};
-    }
-    ~In() { parser_.construct_ = saved_; }
-    Parser& parser_;
-    Construct saved_;
-  };
-  // One more bracket, block or branch around what follows; `then` and `else` of an outer `if` mean
-  // nothing inside of brackets and blocks.
-  struct Nest {
-    Nest(Parser& parser, bool closed);
-    ~Nest();
-    Parser& parser_;
-    int saved_ifs_;
-  };
   enum class Place : uint8_t { Expr, Arg, ArgBranch };
-
-  // parse_base.cc: tokens and errors
-  const Token& peek() { return stream_.peek(); }
-  bool at(Tok kind) { return !panic_ && peek().kind == kind; }
-  bool at_word(Word word);
-  bool at_keyword_prefix(Word word);
-  Token take() { return stream_.take(); }
-  bool accept(Tok kind);
-  bool expect(Tok kind, std::string_view expected = {});
-  bool expect_word(Word word);
-  Target expect_ident(std::string_view role);
-  AXON_SMALL_FRAMES void unexpected(std::string_view expected);
-  std::string shown(const Token& token) const;
-  std::string source_text(Span span, size_t limit = 80) const;
-  void recover();
-  Span span(const Token& token) const { return {file_, token.begin, token.end}; }
-  Span since(int32_t begin) { return {file_, begin, stream_.last_end()}; }
-  int32_t here() { return peek().begin; }
-  bool word_is(NameId name, std::string_view word) const { return names_.text(name) == word; }
 
   // parse_items.cc
   void parse_item(Module& module);
@@ -124,6 +65,7 @@ class Parser {
 
   // parse_statements.cc
   void parse_block(std::vector<StmtId>& body);
+  void skip_block() override;
   bool parse_suite(std::vector<StmtId>& body);
   void parse_inline(std::vector<StmtId>& body);
   void parse_statement(std::vector<StmtId>& body, bool is_inline);
@@ -196,24 +138,10 @@ class Parser {
   void warn_greedy_args(ExprId call);
   void warn_greedy_branch(ExprId conditional, size_t then_items, size_t else_items);
 
-  FileId file_;
-  const FileTable& files_;
-  Interner& names_;
-  Ast& ast_;
-  DiagSink& sink_;
-  WordTable words_;
-  Lexer lexer_;
-  TokenStream stream_;
-  Construct construct_{"the file", {}};
   struct Waiting { ExprId left; BinaryOp op; Span span; };
   std::vector<Waiting> waiting_;      // operators without their right operand, of all open chains
   std::vector<Call> calls_;           // calls whose arguments are being read
   std::optional<Signature> pending_;  // a signature that waits for its definition
-  bool panic_ = false;
-  bool stopped_ = false;   // nesting too deep: nothing more is parsed
-  int damage_ = 0;         // counts places where something was dropped
-  int depth_ = 0;
-  int open_ifs_ = 0;
 };
 
 #undef AXON_SMALL_FRAMES

@@ -152,9 +152,11 @@ TEST(Parse, NestingBeyondTheLimit) {
   EXPECT_EQ(types.codes().substr(0, 9), "PAR-DEPTH");
   Parsed optional("f :: " + repeated("?", kDeep) + "T");
   EXPECT_EQ(optional.codes().substr(0, 9), "PAR-DEPTH");
-  std::string blocks = "f x = do\n";
-  for (int i = 1; i < 3000; ++i) blocks += std::string(static_cast<size_t>(i), ' ') + "if x then do\n";
-  EXPECT_EQ(Parsed(blocks).codes().substr(0, 9), "PAR-DEPTH");
+  for (const char* line : {"if x then do", "for i <- [0..2) carry (x) do", "y <- scope@a do", "y <- x ? do"}) {
+    std::string blocks = "f x = do\n";
+    for (int i = 1; i < 1500; ++i) blocks += std::string(static_cast<size_t>(i), ' ') + line + "\n";
+    EXPECT_EQ(Parsed(blocks).codes().substr(0, 9), "PAR-DEPTH");
+  }
 }
 
 TEST(Parse, OddBytes) {

@@ -1,0 +1,92 @@
+// What all parts of the parser share: tokens, error messages, recovery.
+//
+// A syntax error sets `panic_`; from then on nothing matches, so every rule returns at once, up to the
+// statement or item loop, which skips to the next line and goes on. Mistakes that do not hinder parsing
+// (AST-…, PAR-TUPLE-ARG and the like) are reported without panic.
+#pragma once
+
+#include <string>
+
+#include "source/file_table.h"
+#include "syntax/token_stream.h"
+
+namespace axon::syntax {
+
+// `name`, `@p` … of a signature or of the head of a definition.
+struct DefName {
+  NameId name;
+  Span span;
+  std::vector<Target> path_params;
+};
+
+struct Signature {
+  DefName head;
+  std::vector<TypeExprId> types;  // the last one is the return type
+  Span span;
+};
+
+class ParserBase {
+ protected:
+  ParserBase(FileId file, const FileTable& files, Interner& names, Ast& ast, DiagSink& sink);
+  ~ParserBase() = default;
+  // Reads the lines of a block and drops them; recover() uses it for the errors inside.
+  virtual void skip_block() = 0;
+
+  // What is being parsed, for messages; `name` may be invalid.
+  struct Construct {
+    std::string_view what;
+    NameId name;
+  };
+  struct In {
+    In(ParserBase& parser, std::string_view what, NameId name = {})
+        : parser_(parser), saved_(parser.construct_) {
+      parser.construct_ = {what, name};
+    }
+    ~In() { parser_.construct_ = saved_; }
+    ParserBase& parser_;
+    Construct saved_;
+  };
+  // One more bracket, block or branch around what follows; `then` and `else` of an outer `if` mean
+  // nothing inside of brackets and blocks.
+  struct Nest {
+    Nest(ParserBase& parser, bool closed);
+    ~Nest();
+    ParserBase& parser_;
+    int saved_ifs_;
+  };
+
+  const Token& peek() { return stream_.peek(); }
+  bool at(Tok kind) { return !panic_ && peek().kind == kind; }
+  bool at_word(Word word);
+  bool at_keyword_prefix(Word word);
+  Token take() { return stream_.take(); }
+  bool accept(Tok kind);
+  bool expect(Tok kind, std::string_view expected = {});
+  bool expect_word(Word word);
+  Target expect_ident(std::string_view role);
+  [[gnu::noinline]] void unexpected(std::string_view expected);
+  std::string shown(const Token& token) const;
+  std::string source_text(Span span, size_t limit = 80) const;
+  void recover();
+  Span span(const Token& token) const { return {file_, token.begin, token.end}; }
+  Span since(int32_t begin) { return {file_, begin, stream_.last_end()}; }
+  int32_t here() { return peek().begin; }
+  bool word_is(NameId name, std::string_view word) const { return names_.text(name) == word; }
+
+  FileId file_;
+  const FileTable& files_;
+  Interner& names_;
+  Ast& ast_;
+  DiagSink& sink_;
+  WordTable words_;
+  Lexer lexer_;
+  TokenStream stream_;
+  Construct construct_{"the file", {}};
+  bool panic_ = false;
+  bool stopped_ = false;   // nesting too deep: nothing more is parsed
+  int damage_ = 0;         // counts places where something was dropped
+  int depth_ = 0;
+  int open_ifs_ = 0;
+};
+
+}  // namespace axon::syntax
