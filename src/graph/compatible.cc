@@ -1,6 +1,8 @@
 // The relation between the type of a value and the type declared where it is used.
 #include "graph/verify.h"
 
+#include <algorithm>
+
 namespace axon::graph {
 namespace {
 

@@ -1,6 +1,8 @@
 // The values of a frame's dim symbols (language.md 6.5).
 #include "graph/eval_dims.h"
 
+#include <algorithm>
+
 namespace axon::graph {
 namespace {
 

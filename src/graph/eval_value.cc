@@ -1,6 +1,7 @@
 // The values of the reference evaluator.
 #include "graph/eval_value.h"
 
+#include <algorithm>
 #include <bit>
 #include <cmath>
 #include <limits>

@@ -1,6 +1,7 @@
 // Tokens, names, numbers, dims and types of the graph text; the reader's lower half.
 #include "graph/text_cursor.h"
 
+#include <algorithm>
 #include <limits>
 
 #include "graph/text_words.h"

@@ -1,6 +1,7 @@
 // Checks that a Graph keeps its contracts.
 #include "graph/verify.h"
 
+#include <algorithm>
 #include <unordered_set>
 
 #include "graph/builder.h"

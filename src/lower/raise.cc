@@ -1,6 +1,7 @@
 // From a Graph back to a closed, flat, typed program.
 #include "lower/raise.h"
 
+#include <unordered_map>
 #include <unordered_set>
 
 #include "graph/builder.h"
