@@ -89,6 +89,8 @@ class BodyFlattener {
   void loop(const syntax::Loop& node, Span span);
   void scope_bind(const syntax::ScopeBind& node, Span span);
   NameId bind_name(NameId name);
+  bool in_prefix(NameId flat_name) const;   // as a placeholder
+  bool is_path_name(NameId flat_name) const;
   std::vector<syntax::Target> bind_targets(const std::vector<syntax::Target>& targets);
   void emit_bind(std::vector<syntax::Target> targets, syntax::ExprId value, Span span);
   bool outer_known(NameId name) const { return locals_.contains(name); }

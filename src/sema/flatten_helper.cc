@@ -341,7 +341,8 @@ ExprId BodyFlattener::step_helper(const Loop& node, NameId var, const std::vecto
   std::vector<size_t> untyped;
   for (const Target& source : node.carry) {
     NameId formal = source.name;
-    if (std::find(bound.begin(), bound.end(), formal) != bound.end()) formal = ctx_.fresh(formal);
+    bool taken = std::find(bound.begin(), bound.end(), formal) != bound.end();
+    if (taken || inner.in_prefix(formal)) formal = ctx_.fresh(formal);
     inner.bind_own(source.name, formal);
     bound.push_back(formal);
     untyped.push_back(def.params.size());

@@ -39,20 +39,22 @@ void BodyFlattener::emit_bind(std::vector<Target> targets, ExprId value, Span sp
   out_.push_back(ast_.add(Stmt{Bind{std::move(targets), value, prefix_}, span}));
 }
 
+bool BodyFlattener::in_prefix(NameId flat_name) const {
+  return std::any_of(prefix_.pieces.begin(), prefix_.pieces.end(), [&](const PathPiece& piece) {
+    return piece.placeholder && piece.text == flat_name;
+  });
+}
+
+bool BodyFlattener::is_path_name(NameId flat_name) const {
+  return std::find(ctx_.path_names.begin(), ctx_.path_names.end(), flat_name) !=
+         ctx_.path_names.end();
+}
+
 // The name in the flat body for a source name that is bound here.
 NameId BodyFlattener::bind_name(NameId name) {
   if (is_discard(name, names_)) return name;
   bool known = locals_.contains(name);
   NameId flat_name = name;
-  auto in_prefix = [&](NameId text) {
-    return std::any_of(prefix_.pieces.begin(), prefix_.pieces.end(), [&](const PathPiece& piece) {
-      return piece.placeholder && piece.text == text;
-    });
-  };
-  auto is_path_name = [&](NameId text) {
-    return std::find(ctx_.path_names.begin(), ctx_.path_names.end(), text) !=
-           ctx_.path_names.end();
-  };
   if (in_do_) {
     if (block_renamed_.count(name)) {
       flat_name = value_name(name);
@@ -240,15 +242,19 @@ void BodyFlattener::loop(const Loop& node, Span span) {
   now.has_targets = node.has_targets;
   now.has_carry = node.has_carry;
   for (const Target& carry : node.carry) {
-    now.carry.push_back({value_name(carry.name), carry.span});
+    NameId name = value_name(carry.name);
+    if (in_prefix(name) || is_path_name(name)) {
+      // Inside the loop the name would mean the carry, but the prefix needs what it means outside.
+      NameId copy = ctx_.fresh(carry.name);
+      visible_.insert(copy);
+      emit_bind({{copy, carry.span}}, add({Name{name, {}}, carry.span}), carry.span);
+      name = copy;
+    }
+    now.carry.push_back({name, carry.span});
   }
   // A loop variable that the prefix mentions already would change what the prefix means.
-  bool clash = std::any_of(prefix_.pieces.begin(), prefix_.pieces.end(), [&](const PathPiece& p) {
-    return p.placeholder && p.text == node.var;
-  });
-  bool path_name = std::find(ctx_.path_names.begin(), ctx_.path_names.end(), node.var) !=
-                   ctx_.path_names.end();
-  now.var = clash || path_name ? ctx_.fresh(node.var) : node.var;
+  bool clash = in_prefix(node.var) || is_path_name(node.var);
+  now.var = clash ? ctx_.fresh(node.var) : node.var;
   now.body = loop_call(node, now.var, now.carry, span);
   now.targets = bind_targets(node.targets);
   out_.push_back(ast_.add(Stmt{std::move(now), span}));
