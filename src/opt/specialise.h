@@ -1,9 +1,9 @@
 // Partial evaluation of a structured Graph for one shape of call (design.md 4.2): given a tree for each
 // input of MAIN, everything but tensor arithmetic is decided, and what is left is a flat module.
 //
-// A flat module has no calls, selects, repeats, aliases, tuples or globals. Its nodes are primitives,
-// fused rows, core.binary on tensors, and core.list where an operand is a list (shapes, pieces to
-// concatenate). Equal total nodes are merged. Integers are literals or DimRefs over shape symbols
+// A flat module has no calls, selects, repeats, tuples or globals. Its nodes are primitives, fused rows,
+// core.binary on tensors, and core.list where an operand is a list (shapes, pieces to concatenate);
+// core.alias stands only where a loop's carried tensors enter and leave a round (see FlatLoop). Equal total nodes are merged. Integers are literals or DimRefs over shape symbols
 // (B, S, C, …) and data symbols (lengths, positions); paths are literal, dotted and absolute.
 // Layer primitives keep their paths: `linear` has concrete weight_path and bias_path, and `bias` is
 // true only where the checkpoint has one.
@@ -30,6 +30,7 @@ struct SpecialiseOptions {
   DType compute = DType::F32;   // what float parameters read as
   // Least values of symbols; Data symbols count from 0, others from 1 where nothing is said.
   std::vector<std::pair<SymbolId, int64_t>> lower;
+  bool classes = true;          // equal rounds of loops are written once; else loops are unrolled
 };
 
 // A tensor input of the flat module: leaf `place` of MAIN's input `input`.
@@ -46,12 +47,36 @@ struct DimFact {
   Span span;
 };
 
+// A loop whose rounds fall into classes (design.md 2, layer classes). The flat module has the nodes of
+// the first round of each class, one after the other; every other round is a copy of its class with
+// other parameters (paths with placeholders over `var`), other inputs and other results.
+struct LoopClass {
+  int64_t round = 0;                       // of the loop variable, of the nodes in the module
+  std::vector<graph::NodeId> nodes;        // that depend on the round; in order
+  // Carried tensors, by position: the aliases through which they enter and leave.
+  std::vector<std::pair<graph::ValueId, graph::ValueId>> carries;
+};
+struct LoopRound {
+  int64_t round = 0;
+  int32_t cls = 0;
+  bool written = false;                    // the round that the module has
+  // For the others: values of the class that are other values here, and results that nothing in the
+  // module computes (they stand in output trees only).
+  std::vector<std::pair<graph::ValueId, graph::ValueId>> replaced, produced;
+};
+struct FlatLoop {
+  SymbolId var;
+  std::vector<LoopClass> classes;
+  std::vector<LoopRound> rounds;           // in order of execution
+};
+
 struct Specialised {
   graph::Graph graph;           // its main is the flat module
   std::vector<FlatInput> inputs;
   std::vector<TreeId> outputs;  // one per output of MAIN; tensor leaves name values of the flat module
   std::vector<NameId> output_names;
   std::vector<DimFact> facts;
+  std::vector<FlatLoop> loops;
 
   graph::Module& module() { return graph[graph.main]; }
   const graph::Module& module() const { return graph[graph.main]; }

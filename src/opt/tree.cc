@@ -71,6 +71,15 @@ TreeId Forest::tuple(std::vector<TreeId> items) {
   return add(std::move(t));
 }
 
+TreeId Forest::appended(TreeId list, TreeId item) {
+  Tree t;
+  t.kind = Tree::Kind::List;
+  t.items = (*this)[list].items;
+  t.items.push_back(item);
+  t.base = list;
+  return add(std::move(t));
+}
+
 std::string Forest::show(TreeId id, const DimTable& dims) const {
   const Tree& t = (*this)[id];
   std::vector<std::string> parts;

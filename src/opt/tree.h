@@ -23,6 +23,7 @@ struct Tree {
   std::vector<DimId> dims;    // Tensor
   DType dtype = DType::Unknown;
   std::vector<TreeId> items;  // List, Tuple
+  TreeId base;                // List: the list that the last item was appended to
 };
 std::string_view spelling(Tree::Kind kind);
 
@@ -38,6 +39,7 @@ class Forest {
   TreeId tensor(std::vector<DimId> dims, DType dtype, graph::ValueId value = {});
   TreeId list(std::vector<TreeId> items);
   TreeId tuple(std::vector<TreeId> items);
+  TreeId appended(TreeId list, TreeId item);
   // References stay valid.
   const Tree& operator[](TreeId id) const { return trees_[static_cast<size_t>(id.index)]; }
   size_t size() const { return trees_.size(); }

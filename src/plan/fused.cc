@@ -22,7 +22,7 @@ constexpr ActivationName kActivations[] = {
 
 // A parameter by its path, or a tensor of the module.
 runtime::ValId Lowering::weight_or_value(const graph::Operand& operand, Use use_as, bool transposed) {
-  if (operand.kind() == graph::OperandKind::Path) return weight(key_of(operand), use_as, transposed);
+  if (operand.kind() == graph::OperandKind::Path) return weight(operand, use_as, transposed);
   if (!is_tensor(operand)) return {};
   return use(view_of(operand), runtime::Layout::Any);
 }

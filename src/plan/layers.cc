@@ -1,4 +1,6 @@
 // Layers that read parameters, norms and products.
+#include <algorithm>
+
 #include <fmt/format.h>
 
 #include "plan/lower.h"
@@ -8,8 +10,7 @@ namespace axon::plan {
 using runtime::Operation;
 using Use = runtime::Weight::Use;
 
-runtime::ValId Lowering::weight(std::string_view key, Use use, bool transposed) {
-  runtime::WeightId id = context_.weights.get(key, use, transposed);
+runtime::ValId Lowering::weight_value(runtime::WeightId id, std::string_view key) {
   auto [it, fresh] = weight_values_.emplace(id, runtime::ValId{});
   if (!fresh) return it->second;
   const runtime::Weight& facts = context_.program.weights[id];
@@ -23,8 +24,20 @@ runtime::ValId Lowering::weight(std::string_view key, Use use, bool transposed) 
   return it->second;
 }
 
+// The weight of a path; other rounds of the loop read the same place of their own paths.
+runtime::ValId Lowering::weight(const graph::Operand& path, Use use, bool transposed, std::string_view suffix) {
+  std::string key = key_of(path) + std::string(suffix);
+  runtime::ValId value = weight_value(context_.weights.get(key, use, transposed), key);
+  const graph::Path* written = path.get<graph::Path>();
+  bool varies = std::any_of(written->pieces.begin(), written->pieces.end(), [](const auto& p) { return p.placeholder; });
+  if (varies && current_ >= 0) {
+    written_[static_cast<size_t>(current_)].weights.push_back({value, written, std::string(suffix), use, transposed});
+  }
+  return value;
+}
+
 bool Lowering::params_param(const Node& node) {
-  runtime::ValId id = weight(key_of(node.inputs[0]), Use::Elementwise);
+  runtime::ValId id = weight(node.inputs[0], Use::Elementwise);
   set(node, 0, views_.dense(id, dims_of(node.outputs[0]), dtype_of(node.outputs[0])));
   return true;
 }
@@ -32,9 +45,9 @@ bool Lowering::params_param(const Node& node) {
 // path, x, dim, bias, transpose, expert, weight_path, bias_path
 bool Lowering::linear(const Node& node) {
   runtime::ValId x = in(node.inputs[1], Operation::Linear);
-  runtime::ValId w = weight(key_of(node.inputs[6]), Use::Matrix, flag(node.inputs[4]));
+  runtime::ValId w = weight(node.inputs[6], Use::Matrix, flag(node.inputs[4]));
   std::vector<runtime::ValId> operands = {x, w};
-  if (flag(node.inputs[3])) operands.push_back(weight(key_of(node.inputs[7]), Use::Elementwise));
+  if (flag(node.inputs[3])) operands.push_back(weight(node.inputs[7], Use::Elementwise));
   View to = result(node);
   emit(Operation::Linear, std::move(operands), {to.base});
   return true;
@@ -42,7 +55,7 @@ bool Lowering::linear(const Node& node) {
 
 bool Lowering::embedding(const Node& node) {
   runtime::ValId ids = in(node.inputs[1], Operation::Embedding);
-  runtime::ValId table = weight(key_of(node.inputs[0]) + ".weight", Use::Rows);
+  runtime::ValId table = weight(node.inputs[0], Use::Rows, false, ".weight");
   View to = result(node);
   emit(Operation::Embedding, {ids, table}, {to.base});
   return true;
@@ -51,8 +64,8 @@ bool Lowering::embedding(const Node& node) {
 // path, x, eps, dim, weight_path, bias, bias_path
 bool Lowering::layernorm(const Node& node) {
   runtime::ValId x = in(node.inputs[1], Operation::LayerNorm);
-  std::vector<runtime::ValId> operands = {x, weight(key_of(node.inputs[4]), Use::Elementwise)};
-  if (flag(node.inputs[5])) operands.push_back(weight(key_of(node.inputs[6]), Use::Elementwise));
+  std::vector<runtime::ValId> operands = {x, weight(node.inputs[4], Use::Elementwise)};
+  if (flag(node.inputs[5])) operands.push_back(weight(node.inputs[6], Use::Elementwise));
   View to = result(node);
   runtime::ParamValue eps = 1e-5;
   scalar_param(node.inputs[2], eps);

@@ -1,6 +1,8 @@
 // Planning of one phase: the walk over the nodes, inputs, states and outputs.
 #include "plan/lower.h"
 
+#include <algorithm>
+
 #include <fmt/format.h>
 
 #include "plan/mapping.h"
@@ -11,6 +13,7 @@ Lowering::Lowering(Context& context, const LowerRequest& request, runtime::Phase
     : context_(context), request_(request), phase_(phase), module_(*request.module), dims_(context.dims),
       types_(context.types), uses_(*request.module), views_(context.dims), view_(request.module->values.size()) {
   rows_.selected.resize(module_.nodes.size());
+  find_rounds();
   if (request.head.valid()) rows_ = find_rows(module_, types_, uses_, request.head);
 }
 
@@ -94,6 +97,10 @@ bool Lowering::finish() {
   for (const StateLeaf& leaf : request_.states) {
     auto resident = resident_.find(leaf.after);
     if (leaf.after == leaf.before || (resident != resident_.end() && resident->second == leaf.state)) continue;
+    if (std::find(stored_.begin(), stored_.end(), leaf.state) != stored_.end()) continue;
+    if (!view_[static_cast<size_t>(leaf.after.index)].base.valid()) {
+      return fail(fmt::format("`{}` is not computed", context_.program.states[leaf.state].name));
+    }
     View from = view_[static_cast<size_t>(leaf.after.index)];
     if (phase_.values[from.base].place_kind() == runtime::PlaceKind::State) {
       return fail(fmt::format("`{}` takes over the contents of another state", context_.program.states[leaf.state].name));
@@ -110,7 +117,13 @@ bool Lowering::finish() {
     auto buffer = buffer_of_.find(base);
     if (buffer != buffer_of_.end()) buffers_[buffer->second].last = phase_.code.size();
   }
-  place_buffers(buffers_, dims_, context_.symbols, context_.program, phase_);
+  std::vector<Buffer> own;
+  for (const Buffer& buffer : buffers_) {
+    bool merged = std::any_of(merged_.begin(), merged_.end(), [&](const auto& m) { return m.first == buffer.value; });
+    if (!merged) own.push_back(buffer);
+  }
+  place_buffers(std::move(own), dims_, context_.symbols, context_.program, phase_);
+  for (auto [value, carry] : merged_) phase_.values[value].place = phase_.values[carry].place;
   return true;
 }
 
@@ -118,9 +131,12 @@ bool Lowering::run() {
   place_inputs();
   find_resident();
   for (graph::NodeId id : module_.order) {
+    size_t index = static_cast<size_t>(id.index);
+    int written = index < written_of_.size() ? written_of_[index] : current_;
+    if (written != current_ && (!leave_round() || !enter_round(written))) return false;
     if (!lower_node(id)) return false;
   }
-  return finish();
+  return leave_round() && finish();
 }
 
 }  // namespace axon::plan

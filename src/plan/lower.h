@@ -24,6 +24,7 @@ struct StateLeaf {
 
 struct LowerRequest {
   const graph::Module* module = nullptr;
+  const std::vector<opt::FlatLoop>* loops = nullptr;
   std::vector<std::pair<graph::ValueId, int32_t>> inputs;    // value, index in Phase::inputs
   std::vector<StateLeaf> states;
   std::vector<std::pair<std::string, graph::ValueId>> outputs;
@@ -112,8 +113,25 @@ class Lowering {
   bool arange(const Node& node);
   bool swiglu(const Node& node);
 
+  // stamps.cc: rounds of loops that are copies of a written one
+  void find_rounds();
+  bool enter_round(int written);
+  bool leave_round();
+  bool stamp(const opt::FlatLoop& loop, const opt::LoopRound& round, size_t written);
+  bool map_values(const opt::FlatLoop& loop, const opt::LoopRound& round, size_t written);
+  runtime::ValId mapped(runtime::ValId value);
+  bool loop_alias(const Node& node);
+  bool carry_in(const Node& node, View& carry);
+  bool carry_out(const Node& node, View& carry);
+  bool store_round_states(size_t written);
+  bool is_whole_buffer(const View& view) const;
+  DimId in_round(DimId dim) const;
+  std::string text_of(const graph::Path& path) const;
+
   // layers.cc
-  runtime::ValId weight(std::string_view key, runtime::Weight::Use use, bool transposed = false);
+  runtime::ValId weight(const graph::Operand& path, runtime::Weight::Use use, bool transposed = false,
+                        std::string_view suffix = {});
+  runtime::ValId weight_value(runtime::WeightId id, std::string_view key);
   bool params_param(const Node& node);
   bool linear(const Node& node);
   bool embedding(const Node& node);
@@ -159,6 +177,28 @@ class Lowering {
   std::unordered_multimap<size_t, NamedView> named_;         // views that have a value or a copy
   std::vector<Buffer> buffers_;
   std::unordered_map<runtime::ValId, size_t, IdHash> buffer_of_;
+
+  // A class of a loop: where the code of its written round stands, and the weights that it names.
+  struct WeightUse { runtime::ValId value; const graph::Path* path; std::string suffix; runtime::Weight::Use use; bool transposed; };
+  struct Written {
+    size_t loop = 0, cls = 0;
+    bool lowered = false;
+    size_t begin = 0, end = 0;          // instructions
+    std::vector<WeightUse> weights;
+  };
+  struct AliasPlace { size_t loop = 0, position = 0; bool out = false; };
+  std::vector<Written> written_;
+  std::vector<int> written_of_;                              // by NodeId; -1: outside of loops
+  std::unordered_map<graph::ValueId, AliasPlace, IdHash> aliases_;
+  std::map<std::pair<size_t, size_t>, View> carries_;        // buffers, by loop and position
+  std::vector<std::pair<runtime::ValId, runtime::ValId>> merged_;   // values that lie in a carry's buffer
+  std::vector<size_t> outer_reads_;                          // buffers that live as long as the loop
+  std::vector<runtime::StateId> stored_;                     // states written within rounds
+  std::unordered_map<runtime::ValId, runtime::ValId, IdHash> map_;   // of the round being stamped
+  std::unordered_map<size_t, const graph::Path*> scope_paths_;       // of instructions within rounds
+  int current_ = -1;
+  SymbolId round_var_;
+  int64_t round_ = 0;
   const Node* node_ = nullptr;
   graph::NodeId node_id_;
 };

@@ -17,6 +17,7 @@ struct PlanOptions {
   bool start = true, extend = true, score = true;
   bool unmasked = true, masked = true;   // with every token real, and with a padding mask as input
   bool optimise = true;                  // folding and fusion
+  bool classes = true;                   // equal rounds of loops are planned once
   const FileTable* files = nullptr;      // for the places of instructions; may be null
 };
 

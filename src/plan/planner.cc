@@ -52,6 +52,7 @@ bool Planner::plan_phase(Kind kind, bool masked) {
   call.phase.masked = masked;
   if (!make_inputs(call)) return false;
   opt::SpecialiseOptions options;
+  options.classes = options_.classes;
   std::optional<opt::Specialised> flat =
       opt::specialise(graph_, context_.types, forest_, call.inputs, answers_, options, context_.sink);
   if (!flat) return false;
@@ -92,6 +93,7 @@ void Planner::add_checks(Call& call, const opt::Specialised& flat) {
 bool Planner::lower_phase(Call& call, const opt::Specialised& flat) {
   LowerRequest request;
   request.module = &flat.module();
+  request.loops = &flat.loops;
   std::string cache_name = roles_.cache < 0 ? "" : text_of(main_.values[main_.inputs[static_cast<size_t>(roles_.cache)]].name);
   auto before_of = [&](const std::string& place) {
     for (const opt::FlatInput& input : flat.inputs) {

@@ -205,7 +205,10 @@ void Lowering::touch(runtime::ValId value) {
   if (auto* view = std::get_if<runtime::PlaceView>(&phase_.values[value].place)) value = view->of;
   auto it = buffer_of_.find(value);
   if (it == buffer_of_.end()) return;
-  buffers_[it->second].last = phase_.code.size();
+  Buffer& buffer = buffers_[it->second];
+  buffer.last = phase_.code.size();
+  bool outside = current_ >= 0 && buffer.first < written_[static_cast<size_t>(current_)].begin;
+  if (outside) outer_reads_.push_back(it->second);
 }
 
 runtime::Instr& Lowering::emit(runtime::Operation operation, std::vector<runtime::ValId> inputs,
@@ -219,6 +222,7 @@ runtime::Instr& Lowering::emit(runtime::Operation operation, std::vector<runtime
   if (node_) {
     instr.source = source_of(*node_);
     instr.scope = scope_of(*node_);
+    if (current_ >= 0) scope_paths_[phase_.code.size()] = &node_->scope;
   }
   phase_.code.push_back(std::move(instr));
   return phase_.code.back();
@@ -240,14 +244,7 @@ std::string Lowering::source_of(const Node& node) const {
                      context_.files->line_column(node.span.file, node.span.begin).line);
 }
 
-std::string Lowering::scope_of(const Node& node) const {
-  std::string text;
-  for (const graph::PathPiece& piece : node.scope.pieces) {
-    if (!text.empty() && !piece.joined) text += '.';
-    text += context_.names.text(piece.text);
-  }
-  return text;
-}
+std::string Lowering::scope_of(const Node& node) const { return text_of(node.scope); }
 
 // ---- literals ------------------------------------------------------------------------------
 
@@ -296,14 +293,8 @@ const graph::Operand* Lowering::attr(const Node& node, std::string_view name) co
 }
 
 std::string Lowering::key_of(const graph::Operand& operand) const {
-  std::string text;
   const graph::Path* path = operand.get<graph::Path>();
-  if (!path) return text;
-  for (const graph::PathPiece& piece : path->pieces) {
-    if (!text.empty() && !piece.joined) text += '.';
-    text += context_.names.text(piece.text);
-  }
-  return text;
+  return path ? text_of(*path) : std::string();
 }
 
 bool Lowering::scalar_param(const graph::Operand& operand, runtime::ParamValue& out) const {

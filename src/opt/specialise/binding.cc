@@ -97,7 +97,7 @@ TreeId Specialiser::coerce(TreeId id, TypeId type) {
   const Tree& tree = forest_[id];
   if (data.kind == TypeKind::Optional) return coerce(id, data.items[0]);
   if (data.kind == TypeKind::Float && tree.kind == Tree::Kind::Int) {
-    std::optional<int64_t> value = dims_.as_integer(tree.dim);
+    std::optional<int64_t> value = integer_of(tree.dim);
     if (value) return forest_.number(static_cast<double>(*value));
     return fail(fmt::format("`{}` is used as a Float but its value is known only at run time", dims_.show(tree.dim)));
   }

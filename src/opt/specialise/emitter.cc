@@ -60,12 +60,79 @@ graph::Path Emitter::path(NameId dotted) {
   graph::Path path;
   if (!dotted.valid()) return path;
   for (std::string_view segment : split(names_.text(dotted), '.')) {
-    if (segment.empty()) continue;
-    graph::PathPiece piece;
-    piece.text = names_.intern(segment);
-    path.pieces.push_back(piece);
+    bool joined = false;
+    while (!segment.empty()) {
+      size_t open = segment.find('{');
+      bool marker = open == 0;
+      size_t length = marker ? segment.find('}') + 1 : std::min(open, segment.size());
+      graph::PathPiece piece;
+      piece.text = names_.intern(segment.substr(0, length));
+      piece.joined = joined;
+      if (marker) {
+        piece.placeholder = true;
+        piece.dim = this->marker(piece.text);
+        piece.text = names_.intern(segment.substr(1, length - 2));
+      }
+      path.pieces.push_back(piece);
+      segment.remove_prefix(length);
+      joined = true;
+    }
   }
   return path;
+}
+
+// ---- rounds of loops -----------------------------------------------------------------------
+
+void Emitter::begin_round() {
+  in_round_ = true;
+  round_.clear();
+}
+
+// Nodes of a round are equal to none of another round, whatever their operands say.
+std::vector<graph::NodeId> Emitter::end_round() {
+  in_round_ = false;
+  std::unordered_set<graph::NodeId, IdHash> mine(round_.begin(), round_.end());
+  for (auto it = by_hash_.begin(); it != by_hash_.end();) {
+    it = mine.count(it->second) ? by_hash_.erase(it) : std::next(it);
+  }
+  module().order.insert(module().order.end(), round_.begin(), round_.end());
+  return std::move(round_);
+}
+
+void Emitter::end_loop() { dependent_.clear(); }
+
+void Emitter::depends_on_round(graph::ValueId value) { dependent_.insert(value); }
+
+bool Emitter::depends(graph::ValueId value) const { return dependent_.count(value) != 0; }
+
+bool Emitter::depends(const graph::Node& node) const {
+  for (const graph::Operand& input : node.inputs) {
+    if (auto* ref = input.get<graph::Ref>(); ref && depends(ref->value)) return true;
+    const graph::Path* path = input.get<graph::Path>();
+    if (!path) continue;
+    for (const graph::PathPiece& piece : path->pieces) {
+      if (piece.placeholder) return true;
+    }
+  }
+  return false;
+}
+
+graph::ValueId Emitter::alias(graph::ValueId value, const Origin& origin) {
+  graph::Node node;
+  node.op = Op::CoreAlias;
+  node.inputs.push_back(ref(value));
+  graph::Value facts = module().values[value];
+  dependent_.insert(value);
+  return append(std::move(node), 0, {facts.type}, {facts.dtype}, origin)[0];
+}
+
+graph::ValueId Emitter::phantom(graph::ValueId like) {
+  graph::Value value = module().values[like];
+  value.name = unique_name(value.name);
+  value.producer = {};
+  graph::ValueId id = module().values.add(value);
+  phantoms_.insert(id);
+  return id;
 }
 
 std::vector<graph::ValueId> Emitter::find(size_t hash, const graph::Node& node, const Origin& origin) {
@@ -98,8 +165,15 @@ std::vector<graph::ValueId> Emitter::append(graph::Node node, size_t hash, const
     outputs.push_back(module().values.add(value));
   }
   module().nodes[id].outputs = outputs;
-  module().order.push_back(id);
-  by_hash_.emplace(hash, id);
+  if (in_round_ && depends(module().nodes[id])) {
+    round_.push_back(id);
+    for (graph::ValueId v : outputs) dependent_.insert(v);
+  } else if (in_round_) {
+    module().order.insert(module().order.begin() + static_cast<int64_t>(before_loop_++), id);
+  } else {
+    module().order.push_back(id);
+  }
+  if (module().nodes[id].op != Op::CoreAlias) by_hash_.emplace(hash, id);
   return outputs;
 }
 

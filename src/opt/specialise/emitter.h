@@ -3,6 +3,7 @@
 
 #include <string_view>
 #include <unordered_map>
+#include <unordered_set>
 #include <vector>
 
 #include "graph/graph.h"
@@ -33,10 +34,29 @@ class Emitter {
   graph::ValueId list(std::vector<graph::Operand> items, TypeId type, const Origin& origin);
   graph::Operand ref(graph::ValueId value);
   const graph::Node* producer(graph::ValueId value);
-  graph::Path path(NameId dotted);   // absolute, literal segments
+  graph::Path path(NameId dotted);   // absolute; `{i}` becomes a placeholder
+
+  // While a round of a loop is written, what depends on it is kept apart from what does not; the
+  // latter is written before the loop. end_round() gives the dependent nodes.
+  void begin_loop() { before_loop_ = module().order.size(); }
+  void begin_round();
+  std::vector<graph::NodeId> end_round();
+  void end_loop();
+  void depends_on_round(graph::ValueId value);
+  bool depends(graph::ValueId value) const;
+  graph::ValueId alias(graph::ValueId value, const Origin& origin);
+  // A value like another one that no node makes.
+  graph::ValueId phantom(graph::ValueId like);
+  bool is_phantom(graph::ValueId value) const { return phantoms_.count(value) != 0; }
+  void add_marker(NameId text, DimId dim) { markers_[text] = dim; }
+  DimId marker(NameId text) const {
+    auto it = markers_.find(text);
+    return it == markers_.end() ? DimId{} : it->second;
+  }
 
  private:
   NameId unique_name(NameId base);
+  bool depends(const graph::Node& node) const;
   std::vector<graph::ValueId> find(size_t hash, const graph::Node& node, const Origin& origin);
   std::vector<graph::ValueId> append(graph::Node node, size_t hash, const std::vector<TypeId>& types,
                                      const std::vector<DType>& dtypes, const Origin& origin);
@@ -46,6 +66,11 @@ class Emitter {
   Interner& names_;
   std::unordered_multimap<size_t, graph::NodeId> by_hash_;
   std::unordered_map<NameId, int, IdHash> taken_;
+  std::unordered_map<NameId, DimId, IdHash> markers_;
+  std::unordered_set<graph::ValueId, IdHash> dependent_, phantoms_;
+  bool in_round_ = false;
+  size_t before_loop_ = 0;
+  std::vector<graph::NodeId> round_;
 };
 
 }  // namespace axon::opt

@@ -35,6 +35,7 @@ std::optional<Specialised> Specialiser::run(const std::vector<TreeId>& inputs) {
       if (t.kind == Tree::Kind::Tensor) emitter_.module().outputs.push_back(emitter_.ref(t.value));
     }
   }
+  for (graph::ValueId value : kept_) emitter_.module().outputs.push_back(emitter_.ref(value));
   out_.output_names = main.output_names;
   out_.graph.pragmas = graph_.pragmas;
   remove_dead(out_.module());
@@ -134,6 +135,10 @@ bool Specialiser::run_node(Frame& frame, const graph::Node& node) {
   }
   const Tree& tree = forest_[result];
   bool several = tree.kind == Tree::Kind::Tuple || tree.kind == Tree::Kind::List;
+  if (several && tree.kind == Tree::Kind::List) {
+    if (!note_list(result)) return false;
+    for (size_t i = 0; i < tree.items.size(); ++i) note_item(result, dims_.integer(static_cast<int64_t>(i)), tree.items[i]);
+  }
   if (!several || tree.items.size() != node.outputs.size()) {
     int64_t found = several ? static_cast<int64_t>(tree.items.size()) : 1;
     report(Diag::RunDestructure, {node.outputs.size(), found});
@@ -199,23 +204,24 @@ bool Specialiser::repeat(Frame& frame, const graph::Node& node) {
   for (size_t i = 0; i < 3; ++i) {
     DimId dim = dim_of(inputs[i]);
     if (!dim.valid()) return false;
-    std::optional<int64_t> value = dims_.as_integer(dim);
+    std::optional<int64_t> value = integer_of(dim);
     if (!value) return fail(fmt::format("loop bound `{}` is not constant", dims_.show(dim))).valid();
     range[i] = *value;
   }
   if (range[2] == 0) return report(Diag::RunStep, {}).valid();
   if ((range[1] - range[0]) / range[2] > kMaxRounds) return fail("loop has too many rounds").valid();
   Args carries(inputs.begin() + 3, inputs.begin() + 3 + static_cast<int64_t>(info.carry_names.size()));
-  for (int64_t i = range[0]; range[2] > 0 ? i < range[1] : i > range[1]; i += range[2]) {
-    Args args;
-    for (const graph::RepeatArg& arg : info.args) {
-      size_t k = static_cast<size_t>(arg.index);
-      if (arg.kind == graph::RepeatArg::Kind::Iter) args.push_back(forest_.integer(dims_.integer(i)));
-      else args.push_back(arg.kind == graph::RepeatArg::Kind::Carry ? carries[k] : inputs[k]);
+  std::vector<int64_t> rounds;
+  for (int64_t i = range[0]; range[2] > 0 ? i < range[1] : i > range[1]; i += range[2]) rounds.push_back(i);
+  if (options_.classes && !loop_var_.valid() && rounds.size() > 1) {
+    if (!repeat_by_class(info, inputs, rounds, carries)) return false;
+  } else {
+    for (int64_t i : rounds) {
+      TreeId iter = forest_.integer(dims_.integer(i));
+      TreeId result = run_module(info.callee, round_args(info, inputs, carries, iter), &node, &frame);
+      if (!result.valid()) return false;
+      carries = carries.size() == 1 ? Args{result} : forest_[result].items;
     }
-    TreeId result = run_module(info.callee, args, &node, &frame);
-    if (!result.valid()) return false;
-    carries = carries.size() == 1 ? Args{result} : forest_[result].items;
   }
   for (size_t i = 0; i < node.outputs.size(); ++i) {
     frame.values[static_cast<size_t>(node.outputs[i].index)] = carries[i];
@@ -265,6 +271,7 @@ TreeId Specialiser::operand(Frame& frame, const graph::Operand& operand) {
 }
 
 TreeId Specialiser::report(Diag id, std::vector<DiagArg> args) {
+  if (gave_up_) return {};
   failed_ = true;
   Span span = node_ ? node_->span : Span{};
   Diagnostic& diagnostic = sink_.report(id, span, std::move(args));
@@ -284,7 +291,12 @@ TreeId Specialiser::fail(std::string_view why) {
 std::optional<Specialised> specialise(const graph::Graph& graph, TypeTable& types, Forest& forest,
                                       const std::vector<TreeId>& inputs, const Answers& answers,
                                       const SpecialiseOptions& options, DiagSink& sink) {
-  return Specialiser(graph, types, forest, answers, options, sink).run(inputs);
+  Specialiser first(graph, types, forest, answers, options, sink);
+  std::optional<Specialised> result = first.run(inputs);
+  if (!first.gave_up()) return result;
+  SpecialiseOptions unrolled = options;
+  unrolled.classes = false;
+  return Specialiser(graph, types, forest, answers, unrolled, sink).run(inputs);
 }
 
 }  // namespace axon::opt

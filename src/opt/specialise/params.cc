@@ -20,18 +20,45 @@ NameId Specialiser::key_of(TreeId base, TreeId leaf) {
   return names_.intern(fmt::format("{}.{}", prefix, text));
 }
 
+TreeId Specialiser::has_root(NameId root) {
+  NameId now = at(root, round_);
+  bool truth = answers_.params && answers_.params->has_root(names_.text(now));
+  if (now != root && seen_) {
+    Observation o;
+    o.kind = Observation::Kind::Root;
+    o.text = root;
+    o.truth = truth;
+    seen_->push_back(std::move(o));
+  }
+  return forest_.boolean(truth);
+}
+
 const model::Resolved* Specialiser::resolve(NameId key) {
-  auto known = resolved_.find(key);
-  if (known != resolved_.end()) return &known->second;
-  if (!answers_.params) return nullptr;
-  std::optional<model::Resolved> found = answers_.params->resolve(names_.text(key));
-  return found ? &resolved_.emplace(key, std::move(*found)).first->second : nullptr;
+  NameId now = at(key, round_);
+  const model::Resolved* found = nullptr;
+  auto known = resolved_.find(now);
+  if (known != resolved_.end()) {
+    found = known->second ? &*known->second : nullptr;
+  } else if (answers_.params) {
+    auto& entry = resolved_[now];
+    entry = answers_.params->resolve(names_.text(now));
+    found = entry ? &*entry : nullptr;
+  }
+  if (now != key && seen_) {
+    Observation o;
+    o.kind = Observation::Kind::Parameter;
+    o.text = key;
+    o.truth = found != nullptr;
+    if (found) o.shape = found->shape;
+    seen_->push_back(std::move(o));
+  }
+  return found;
 }
 
 const model::Resolved* Specialiser::require_param(NameId key, size_t least_rank) {
   if (!key.valid()) return nullptr;
   const model::Resolved* found = resolve(key);
-  std::string name(names_.text(key));
+  std::string name(names_.text(at(key, round_)));
   if (!found) {
     report(Diag::RunParam, {name});
     if (!answers_.params) return nullptr;
@@ -67,6 +94,7 @@ TreeId Specialiser::param(NameId key) {
 }
 
 TreeId Specialiser::layer(Op op, const Args& args) {
+  if (has_phantom(args)) return give_up();
   if (!is_tensor(args[1])) return report(Diag::RunNull, {fmt::format("`{}`", axon::spelling(op))});
   if (op == Op::Embedding) return embedding(args);
   if (op == Op::Layernorm) return layernorm(args);
@@ -87,7 +115,7 @@ TreeId Specialiser::linear(Op op, const Args& args) {
   int64_t in = weight->shape[transpose ? rank - 2 : rank - 1], out = weight->shape[transpose ? rank - 1 : rank - 2];
   std::optional<int64_t> width = x.dims.empty() ? std::nullopt : dims_.as_integer(x.dims.back());
   if (rank != 2 || width != in) {
-    return report(Diag::RunParamShape, {std::string(names_.text(weight_key)), fmt::format("[{},{}]", transpose ? in : out, transpose ? out : in),
+    return report(Diag::RunParamShape, {std::string(names_.text(at(weight_key, round_))), fmt::format("[{},{}]", transpose ? in : out, transpose ? out : in),
                                         fmt::format("a width of {}", x.dims.empty() ? "1" : dims_.show(x.dims.back()))});
   }
   bool has_bias = bias && resolve(bias_key) != nullptr;
@@ -132,7 +160,7 @@ TreeId Specialiser::layernorm(const Args& args) {
   if (!weight) return {};
   std::optional<int64_t> width = x.dims.empty() ? std::nullopt : dims_.as_integer(x.dims.back());
   if (weight->shape.size() != 1 || width != weight->shape[0]) {
-    return report(Diag::RunParamShape, {std::string(names_.text(weight_key)), fmt::format("[{}]", weight->shape[0]),
+    return report(Diag::RunParamShape, {std::string(names_.text(at(weight_key, round_))), fmt::format("[{}]", weight->shape[0]),
                                         fmt::format("a width of {}", x.dims.empty() ? "1" : dims_.show(x.dims.back()))});
   }
   bool bias = false;

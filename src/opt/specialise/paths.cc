@@ -43,6 +43,10 @@ NameId Specialiser::path_text(Frame& frame, const graph::Path& path) {
       text += names_.text(t.text);
       continue;
     }
+    if (t.kind == Tree::Kind::Int && depends_on_round(t.dim)) {
+      text += names_.text(marker(t.dim));
+      continue;
+    }
     std::optional<int64_t> value = t.kind == Tree::Kind::Int ? dims_.as_integer(t.dim) : std::nullopt;
     if (!value) {
       report(Diag::RunPlaceholder, {std::string(names_.text(piece.text)), opt::spelling(t.kind)});

@@ -98,7 +98,7 @@ TreeId Specialiser::primitive(Op op, Args args) {
     case Op::ParamsHasRoot: {
       const Tree& root = forest_[args[0]];
       if (root.kind != Tree::Kind::String && root.kind != Tree::Kind::Path) return fail("this root");
-      return forest_.boolean(answers_.params && answers_.params->has_root(names_.text(root.text)));
+      return has_root(root.text);
     }
     case Op::Pow:
       if (!is_tensor(args[0]) && !is_tensor(args[1])) return scalar_binary(op, forest_[args[0]], forest_[args[1]]);
@@ -129,21 +129,24 @@ TreeId Specialiser::structural(Op op, const Args& args, bool& handled) {
     case Op::ListInit: return forest_.list({});
     case Op::ListAppend: {
       if (x->kind != Tree::Kind::List && x->kind != Tree::Kind::Null) return fail("the list is no list");
-      Args items = x->items;
-      items.push_back(args[1]);
-      return forest_.list(std::move(items));
+      return forest_.appended(args[0], args[1]);
     }
     case Op::ListIndex: {
       if (x->kind == Tree::Kind::Null) return args[0];
       DimId dim = dim_of(args[1]);
-      std::optional<int64_t> i = dim.valid() ? dims_.as_integer(dim) : std::nullopt;
+      std::optional<int64_t> i = dim.valid() ? dims_.as_integer(at(dim, round_)) : std::nullopt;
       if (!i) return dim.valid() ? fail("the index of a list is known only at run time") : TreeId{};
       auto count = static_cast<int64_t>(x->items.size());
-      int64_t at = *i < 0 ? *i + count : *i;
-      if (at < 0 || at >= count) return report(Diag::RunIndex, {*i, count});
-      return x->items[static_cast<size_t>(at)];
+      int64_t place = *i < 0 ? *i + count : *i;
+      if (place < 0 || place >= count) return report(Diag::RunIndex, {*i, count});
+      if (static_cast<size_t>(args[0].index) >= first_tree_ && !note_list(args[0])) return {};
+      TreeId item = x->items[static_cast<size_t>(place)];
+      note_item(args[0], dim, item);
+      return item;
     }
-    case Op::ListLength: return forest_.integer(dims_.integer(static_cast<int64_t>(x->items.size())));
+    case Op::ListLength:
+      if (!note_list(args[0])) return {};
+      return forest_.integer(dims_.integer(static_cast<int64_t>(x->items.size())));
     case Op::Require:
       if (x->kind == Tree::Kind::Null) return report(Diag::RunNull, {"`require`"});
       return args[0];
@@ -152,7 +155,7 @@ TreeId Specialiser::structural(Op op, const Args& args, bool& handled) {
       break;
     case Op::TensorSize: {
       DimId dim = is_tensor(args[0]) ? dim_of(args[1]) : DimId{};
-      std::optional<int64_t> axis = dim.valid() ? dims_.as_integer(dim) : std::nullopt;
+      std::optional<int64_t> axis = dim.valid() ? integer_of(dim) : std::nullopt;
       auto rank = static_cast<int64_t>(x->dims.size());
       if (!axis || *axis < -rank || *axis >= rank) return fail("this axis");
       return forest_.integer(x->dims[static_cast<size_t>(*axis < 0 ? *axis + rank : *axis)]);

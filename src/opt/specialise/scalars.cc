@@ -89,8 +89,8 @@ TreeId Specialiser::scalar_binary(Op op, const Tree& x, const Tree& y) {
   }
   if (x.kind == Tree::Kind::Int && y.kind == Tree::Kind::Int) return integer_binary(op, x.dim, y.dim);
   std::optional<int64_t> xi, yi;
-  if (x.kind == Tree::Kind::Int) xi = dims_.as_integer(x.dim);
-  if (y.kind == Tree::Kind::Int) yi = dims_.as_integer(y.dim);
+  if (x.kind == Tree::Kind::Int) xi = integer_of(x.dim);
+  if (y.kind == Tree::Kind::Int) yi = integer_of(y.dim);
   if ((x.kind == Tree::Kind::Float || xi) && (y.kind == Tree::Kind::Float || yi)) {
     return forest_.number(float_binary(op, float_of(x, xi.value_or(0)), float_of(y, yi.value_or(0))));
   }
@@ -99,19 +99,19 @@ TreeId Specialiser::scalar_binary(Op op, const Tree& x, const Tree& y) {
 
 TreeId Specialiser::integer_binary(Op op, DimId a, DimId b) {
   bool divides = op == Op::CoreBinaryDiv || op == Op::CoreBinaryMod;
-  if (divides && dims_.as_integer(b) == 0) return report(Diag::RunDivZero, {});
+  if (divides && integer_of(b) == 0) return report(Diag::RunDivZero, {});
   switch (op) {
     case Op::CoreBinaryAdd: return forest_.integer(dims_.add(a, b));
     case Op::CoreBinarySub: return forest_.integer(dims_.sub(a, b));
     case Op::CoreBinaryMul: return forest_.integer(dims_.mul(a, b));
     case Op::CoreBinaryDiv: {
-      std::optional<int64_t> x = dims_.as_integer(a), y = dims_.as_integer(b);
+      std::optional<int64_t> x = integer_of(a), y = integer_of(b);
       if (x && y) return forest_.integer(dims_.integer(*x / *y - (*x % *y != 0 && (*x < 0) != (*y < 0))));
       return forest_.integer(dims_.div(a, b));
     }
     case Op::CoreBinaryMod: return forest_.integer(dims_.mod(a, b));
     case Op::Pow: {
-      std::optional<int64_t> n = dims_.as_integer(b);
+      std::optional<int64_t> n = integer_of(b);
       if (!n || *n < 0 || *n > 62) return fail("this power of integers");
       DimId result = dims_.integer(1);
       for (int64_t i = 0; i < *n; ++i) result = dims_.mul(result, a);
@@ -130,17 +130,17 @@ TreeId Specialiser::compare(Op op, const Tree& x, const Tree& y) {
     return forest_.boolean((x.boolean == y.boolean) == (op == Op::CoreBinaryEq));
   }
   std::optional<int64_t> xi, yi;
-  if (x.kind == Tree::Kind::Int) xi = dims_.as_integer(x.dim);
-  if (y.kind == Tree::Kind::Int) yi = dims_.as_integer(y.dim);
+  if (x.kind == Tree::Kind::Int) xi = integer_of(x.dim);
+  if (y.kind == Tree::Kind::Int) yi = integer_of(y.dim);
   if ((x.kind == Tree::Kind::Float || xi) && (y.kind == Tree::Kind::Float || yi)) {
     return forest_.boolean(float_compare(op, float_of(x, xi.value_or(0)), float_of(y, yi.value_or(0))));
   }
   return fail(fmt::format("{} and {} cannot be compared", opt::spelling(x.kind), opt::spelling(y.kind)));
 }
 
-TreeId Specialiser::integer_compare(Op op, DimId a, DimId b) {
-  if (op == Op::CoreBinaryGt) return integer_compare(Op::CoreBinaryLt, b, a);
-  if (op == Op::CoreBinaryGe) return integer_compare(Op::CoreBinaryLe, b, a);
+std::optional<bool> Specialiser::decide(Op op, DimId a, DimId b) {
+  if (op == Op::CoreBinaryGt) return decide(Op::CoreBinaryLt, b, a);
+  if (op == Op::CoreBinaryGe) return decide(Op::CoreBinaryLe, b, a);
   auto lower = [&](SymbolId symbol) -> std::optional<int64_t> {
     for (const auto& [known, least] : options_.lower) {
       if (known == symbol) return least;
@@ -151,23 +151,42 @@ TreeId Specialiser::integer_compare(Op op, DimId a, DimId b) {
   DimId one = dims_.integer(1);
   bool less = at_most(dims_.add(a, one), b), greater = at_most(dims_.add(b, one), a);
   if (op == Op::CoreBinaryEq || op == Op::CoreBinaryNe) {
-    if (a == b) return forest_.boolean(op == Op::CoreBinaryEq);
-    if (less || greater) return forest_.boolean(op == Op::CoreBinaryNe);
+    if (a == b) return op == Op::CoreBinaryEq;
+    if (less || greater) return op == Op::CoreBinaryNe;
   } else if (op == Op::CoreBinaryLt) {
-    if (less) return forest_.boolean(true);
-    if (at_most(b, a)) return forest_.boolean(false);
+    if (less) return true;
+    if (at_most(b, a)) return false;
   } else {
-    if (at_most(a, b)) return forest_.boolean(true);
-    if (greater) return forest_.boolean(false);
+    if (at_most(a, b)) return true;
+    if (greater) return false;
   }
-  return fail(fmt::format("whether `{}` {} `{}` depends on the call", dims_.show(a), axon::spelling(op).substr(12),
-                          dims_.show(b)));
+  return std::nullopt;
+}
+
+TreeId Specialiser::integer_compare(Op op, DimId a, DimId b) {
+  bool of_round = depends_on_round(a) || depends_on_round(b);
+  DimId x = of_round ? at(a, round_) : a, y = of_round ? at(b, round_) : b;
+  std::optional<bool> truth = decide(op, x, y);
+  if (!truth) {
+    return fail(fmt::format("whether `{}` {} `{}` depends on the call", dims_.show(x), axon::spelling(op).substr(12),
+                            dims_.show(y)));
+  }
+  if (of_round && seen_) {
+    Observation o;
+    o.kind = Observation::Kind::Compare;
+    o.op = op;
+    o.a = a;
+    o.b = b;
+    o.truth = *truth;
+    seen_->push_back(std::move(o));
+  }
+  return forest_.boolean(*truth);
 }
 
 TreeId Specialiser::scalar_function(Op op, const Args& args) {
   const Tree& x = forest_[args[0]];
   std::optional<int64_t> integer;
-  if (x.kind == Tree::Kind::Int) integer = dims_.as_integer(x.dim);
+  if (x.kind == Tree::Kind::Int) integer = integer_of(x.dim);
   bool rounds = op == Op::Floor || op == Op::Round;
   if (rounds && x.kind == Tree::Kind::Int) return args[0];
   if (op == Op::Clamp) {

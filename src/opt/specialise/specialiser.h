@@ -21,6 +21,26 @@ struct Frame {
   NameId scope;                                         // of nodes without their own: the caller's
 };
 
+// What a round of a loop found out that depends on the round, or on lists that are carried. Another
+// round for which all of it comes out the same does the same.
+struct Observation {
+  enum class Kind : uint8_t { Number, Compare, Root, Parameter, Length, Item } kind = Kind::Number;
+  Op op = Op::CoreBinaryEq;        // Compare
+  DimId a, b;                      // Number, Compare; Item: the index
+  NameId text;                     // Root, Parameter: with markers
+  TreeId tree, item;               // Length, Item: the list; what it held
+  int64_t number = 0;              // Number, Length
+  bool truth = false;              // Compare, Root; Parameter: it exists
+  std::vector<int64_t> shape;      // Parameter
+};
+
+// The first round of a class, as later rounds are compared with it.
+struct WrittenRound {
+  std::vector<TreeId> before, after;   // carries
+  std::vector<Observation> seen;
+  size_t first_tree = 0;               // trees from here on were made in the round
+};
+
 class Specialiser {
  public:
   Specialiser(const graph::Graph& graph, TypeTable& types, Forest& forest, const Answers& answers,
@@ -39,6 +59,31 @@ class Specialiser {
                   const std::vector<graph::Attr>& attrs, TypeId type);
   TreeId select(Frame& frame, const std::vector<graph::Operand>& inputs);
   bool repeat(Frame& frame, const graph::Node& node);
+
+  // loops.cc: rounds by class
+  using TreeMap = std::unordered_map<TreeId, TreeId, IdHash>;
+  bool repeat_by_class(const graph::RepeatInfo& info, const Args& inputs, const std::vector<int64_t>& rounds,
+                       Args& carries);
+  bool write_round(const graph::RepeatInfo& info, const Args& inputs, int64_t round, Args& carries);
+  Args round_args(const graph::RepeatInfo& info, const Args& inputs, const Args& carries, TreeId round);
+  bool same_class(const WrittenRound& written, int64_t round, const Args& carries, TreeMap& trees, LoopRound& result);
+  bool holds(const Observation& seen, int64_t round, TreeMap& trees, LoopRound& result);
+  bool pair(TreeId old, TreeId now, bool in_list, TreeMap& trees, LoopRound& result);
+  TreeId carried_in(TreeId tree, std::vector<std::pair<graph::ValueId, graph::ValueId>>& carries);
+  TreeId carried_out(TreeId tree, size_t& position, std::vector<std::pair<graph::ValueId, graph::ValueId>>& carries);
+  TreeId at_round(TreeId tree, const WrittenRound& written, int64_t round, bool in_list, TreeMap& trees,
+                  LoopRound& result);
+  DimId at(DimId dim, int64_t round);
+  NameId at(NameId text, int64_t round);
+  bool depends_on_round(DimId dim) const { return loop_var_.valid() && dims_.mentions(dim, loop_var_); }
+  std::optional<int64_t> integer_of(DimId dim);         // of this round, which is noted
+  TreeId settled(TreeId tree);                          // integers of the round become numbers
+  bool note_list(TreeId list);                          // its length decides something
+  void note_item(TreeId list, DimId index, TreeId item);
+  bool has_phantom(const Args& args) const;
+  NameId marker(DimId dim);
+  std::optional<bool> decide(Op op, DimId a, DimId b);
+  TreeId give_up();                                     // classes do not fit this program
   TreeId global(graph::ModuleId id);
   TreeId operand(Frame& frame, const graph::Operand& operand);
   TreeId result_of(Frame& frame);
@@ -83,6 +128,7 @@ class Specialiser {
   TreeId embedding(const Args& args);
   TreeId layernorm(const Args& args);
   NameId key_of(TreeId base, TreeId leaf);
+  TreeId has_root(NameId root);
   const model::Resolved* resolve(NameId key);
   const model::Resolved* require_param(NameId key, size_t least_rank);
   graph::Operand path_literal(NameId text);
@@ -119,9 +165,19 @@ class Specialiser {
   Frame* frame_ = nullptr;                              // being executed
   const graph::Node* node_ = nullptr;
   std::vector<TreeId> globals_;                         // by ModuleId; invalid: not evaluated yet
-  std::unordered_map<NameId, model::Resolved, IdHash> resolved_;
+  std::unordered_map<NameId, std::optional<model::Resolved>, IdHash> resolved_;
   std::unordered_map<graph::ValueId, double, IdHash> uniform_;
-  bool failed_ = false;
+  std::vector<WrittenRound> written_;                   // by class of the current loop
+  std::vector<Observation>* seen_ = nullptr;            // of the round being written
+  std::vector<graph::ValueId> kept_;                    // how carried tensors leave loops
+  SymbolId loop_var_;
+  NameId loop_name_;
+  int64_t round_ = 0;
+  size_t first_carry_ = 0, first_tree_ = 0;             // trees of the round's carries, and of the round
+  bool failed_ = false, gave_up_ = false;
+
+ public:
+  bool gave_up() const { return gave_up_; }
 };
 
 }  // namespace axon::opt

@@ -38,6 +38,10 @@ bool Specialiser::to_operand(TreeId id, graph::Operand& out) {
     case Tree::Kind::Tuple: break;
   }
   std::vector<graph::Operand> items(tree.items.size());
+  if (seen_ && static_cast<size_t>(id.index) < first_tree_ && !items.empty()) {
+    note_list(id);
+    for (size_t i = 0; i < items.size(); ++i) note_item(id, dims_.integer(static_cast<int64_t>(i)), tree.items[i]);
+  }
   for (size_t i = 0; i < items.size(); ++i) {
     if (!to_operand(tree.items[i], items[i])) return false;
   }
@@ -57,7 +61,12 @@ void Specialiser::add_fact(DimFact fact) {
   out_.facts.push_back(fact);
 }
 
-TreeId Specialiser::tensor_op(Op op, const Args& args) {
+TreeId Specialiser::tensor_op(Op op, const Args& given) {
+  if (has_phantom(given)) return give_up();
+  Args args = given;
+  if (loop_var_.valid()) {
+    for (TreeId& arg : args) arg = settled(arg);
+  }
   TreeId known = simplify(op, args);
   if (known.valid() || failed_) return known;
   Inference inference(forest_, dims_, options_, args);

@@ -22,16 +22,19 @@ struct Mini {
   model::ParamIndex params;
   graph::Graph graph;
 
-  Mini() : params(tensors()) {
+  // Layers `biased` have a bias on their keys.
+  explicit Mini(int layers = 2, std::vector<int> biased = {1}) : params(tensors(layers, biased)) {
     auto text = read_file(std::string(AXON_SOURCE_DIR) + "/tests/opt/mini_llama.graph");
     EXPECT_TRUE(text.ok());
+    std::string loop = "core.repeat 0, 2,";
+    text->replace(text->find(loop), loop.size(), "core.repeat 0, " + std::to_string(layers) + ",");
     auto read = graph::read_graph(*text, types);
     EXPECT_TRUE(read.ok()) << read.error().message;
     if (read) graph = std::move(*read);
   }
-  static std::vector<model::TensorInfo> tensors() {
+  static std::vector<model::TensorInfo> tensors(int layers, const std::vector<int>& biased) {
     std::vector<model::TensorInfo> all = {{"embed.weight", Storage::F32, {11, 8}}, {"norm.weight", Storage::F32, {8}}};
-    for (int i = 0; i < 2; ++i) {
+    for (int i = 0; i < layers; ++i) {
       std::string p = "layers." + std::to_string(i) + ".";
       for (auto [name, shape] : std::vector<std::pair<const char*, std::vector<int64_t>>>{
                {"ln1", {8}}, {"ln2", {8}}, {"q", {8, 8}}, {"k", {4, 8}}, {"v", {8, 4}}, {"o", {8, 8}},
@@ -39,7 +42,7 @@ struct Mini {
         all.push_back({p + name + ".weight", Storage::F32, shape});
       }
     }
-    all.push_back({"layers.1.k.bias", Storage::F32, {4}});
+    for (int i : biased) all.push_back({"layers." + std::to_string(i) + ".k.bias", Storage::F32, {4}});
     return all;
   }
   std::optional<runtime::Program> run(const PlanOptions& options = {}) {

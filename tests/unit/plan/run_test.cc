@@ -42,6 +42,26 @@ TEST(Run, CachedEqualsUncached) {
   }
 }
 
+// Rounds that are copies of their class do what unrolled rounds do, to the bit.
+TEST(Run, LayerClassesEqualUnrolledLayers) {
+  for (const std::vector<int>& biased : std::vector<std::vector<int>>{{}, {2}, {4}, {0, 3}, {0, 1, 2, 3, 4}}) {
+    for (bool optimise : {false, true}) {
+      Mini a(5, biased), b(5, biased);
+      PlanOptions classes, unrolled;
+      classes.optimise = unrolled.optimise = optimise;
+      classes.masked = unrolled.masked = false;
+      unrolled.classes = false;
+      auto short_one = a.run(classes), long_one = b.run(unrolled);
+      ASSERT_TRUE(short_one && long_one);
+      EXPECT_EQ(short_one->states.size(), 10u);
+      Model x(*short_one, 2, 9), y(*long_one, 2, 9);
+      EXPECT_EQ(distance(x.call("score", kIds), y.call("score", kIds)), 0);
+      EXPECT_EQ(distance(x.call("start", kIds), y.call("start", kIds)), 0);
+      EXPECT_EQ(distance(x.call("extend", {1, 2, 3, 4}), y.call("extend", {1, 2, 3, 4})), 0);
+    }
+  }
+}
+
 TEST(Run, FusedEqualsPrimitives) {
   Mini a, b;
   PlanOptions plain;
