@@ -1,36 +1,47 @@
-// JSON text to template values; the only template file that includes simdjson.
-#include <simdjson.h>
-
+// JSON text to template values.
 #include "runtime/text/template_value.h"
+#include "support/json.h"
 
 namespace axon::text::tmpl {
 namespace {
 
-Value convert(Heap& heap, simdjson::dom::element element) {
-  switch (element.type()) {
-    case simdjson::dom::element_type::ARRAY: {
+Value convert(Heap& heap, json::Value from) {
+  switch (from.kind()) {
+    case json::Kind::Missing:
+    case json::Kind::Null: return heap.none();
+    case json::Kind::Bool: {
+      bool value = false;
+      from.get(value);
+      return heap.boolean(value);
+    }
+    case json::Kind::Int: {
+      int64_t value = 0;
+      from.get(value);
+      return heap.integer(value);
+    }
+    case json::Kind::Float: {
+      double value = 0;
+      from.get(value);
+      return heap.number(value);
+    }
+    case json::Kind::String: {
+      std::string_view value;
+      from.get(value);
+      return heap.string(std::string(value));
+    }
+    case json::Kind::Array: {
       Items items;
-      for (simdjson::dom::element item : simdjson::dom::array(element)) {
-        items.push_back(convert(heap, item));
-      }
+      for (json::Value item : from) items.push_back(convert(heap, item));
       return heap.list(std::move(items));
     }
-    case simdjson::dom::element_type::OBJECT: {
+    case json::Kind::Object: {
       Value dict = heap.dict({});
-      for (auto [key, value] : simdjson::dom::object(element)) {
-        Value converted = convert(heap, value);
-        heap.set(dict, key, converted);
+      for (auto it = from.begin(); it != from.end(); ++it) {
+        Value converted = convert(heap, *it);
+        heap.set(dict, it.key(), converted);
       }
       return dict;
     }
-    case simdjson::dom::element_type::INT64: return heap.integer(int64_t(element));
-    case simdjson::dom::element_type::UINT64:
-      return heap.number(static_cast<double>(uint64_t(element)));
-    case simdjson::dom::element_type::DOUBLE: return heap.number(double(element));
-    case simdjson::dom::element_type::STRING:
-      return heap.string(std::string(std::string_view(element)));
-    case simdjson::dom::element_type::BOOL: return heap.boolean(bool(element));
-    case simdjson::dom::element_type::NULL_VALUE: return heap.none();
   }
   return heap.none();
 }
@@ -38,13 +49,11 @@ Value convert(Heap& heap, simdjson::dom::element element) {
 }  // namespace
 
 Result<Value> from_json(Heap& heap, const std::string& text) {
-  simdjson::dom::parser parser;
-  simdjson::dom::element root;
-  auto error = parser.parse(text).get(root);
-  if (error) {
-    return Error{"FILE-JSON", std::string("JSON: ") + simdjson::error_message(error), {}, -1, {}};
+  auto document = json::parse(text);
+  if (!document) {
+    return Error{"FILE-JSON", "JSON: " + document.error().message, {}, document.error().offset, {}};
   }
-  return convert(heap, root);
+  return convert(heap, document->root());
 }
 
 }  // namespace axon::text::tmpl

@@ -1,16 +1,21 @@
 // Reads a tokenizer.json file; the only file here that sees the JSON library.
 #include "runtime/text/tokenizer_json.h"
 
-#include <simdjson.h>
-
+#include "support/json.h"
 #include "support/text.h"
 
 namespace axon::text {
 namespace {
 
-using simdjson::dom::array;
-using simdjson::dom::element;
-using simdjson::dom::object;
+using array = json::Array;
+using element = json::Value;
+using object = json::Object;
+
+template <class T>
+bool read(const element& value, T& out) {
+  if constexpr (std::is_same_v<T, array> || std::is_same_v<T, object>) return json::get(value, out);
+  else return value.get(out);
+}
 
 class Reader {
  public:
@@ -32,20 +37,20 @@ class Reader {
 
   static std::string_view text_or(object from, std::string_view key, std::string_view otherwise) {
     std::string_view out;
-    return from[key].get(out) == simdjson::SUCCESS ? out : otherwise;
+    return read(from[key], out) ? out : otherwise;
   }
   static bool flag(object from, std::string_view key, bool otherwise) {
     bool out;
-    return from[key].get(out) == simdjson::SUCCESS ? out : otherwise;
+    return read(from[key], out) ? out : otherwise;
   }
   static std::optional<std::string> maybe_text(object from, std::string_view key) {
     std::string_view out;
-    if (from[key].get(out) != simdjson::SUCCESS) return {};
+    if (!read(from[key], out)) return {};
     return std::string(out);
   }
   static int64_t integer_or(object from, std::string_view key, int64_t otherwise) {
     int64_t out;
-    return from[key].get(out) == simdjson::SUCCESS ? out : otherwise;
+    return read(from[key], out) ? out : otherwise;
   }
 
   // Calls `one` for the step under `key` of the root, or for each item of a sequence of them.
@@ -53,25 +58,25 @@ class Reader {
   Result<void> each_step(object root, std::string_view key, std::string_view items_key,
                          One one) const {
     element step;
-    if (root[key].get(step) != simdjson::SUCCESS || step.is_null()) return {};
+    if (!read(root[key], step) || step.is_null()) return {};
     return each(step, items_key, one, 0);
   }
   template <class One>
   Result<void> each(element step, std::string_view items_key, One one, int depth) const {
     object fields;
-    if (step.get(fields) != simdjson::SUCCESS || depth > 8)
+    if (!read(step, fields) || depth > 8)
       return fail("TOK-FORMAT", "a step is not an object");
     std::string_view type = text_or(fields, "type", "");
     if (type != "Sequence") return one(fields, type);
     array items;
-    if (fields[items_key].get(items) != simdjson::SUCCESS) return lacks("a sequence", items_key);
+    if (!read(fields[items_key], items)) return lacks("a sequence", items_key);
     for (element item : items) AXON_TRY_VOID(each(item, items_key, one, depth + 1));
     return {};
   }
 
   Result<PatternSpec> pattern(object step, std::string_view where) const {
     object pattern;
-    if (step["pattern"].get(pattern) != simdjson::SUCCESS) return lacks(where, "pattern");
+    if (!read(step["pattern"], pattern)) return lacks(where, "pattern");
     if (auto regex = maybe_text(pattern, "Regex")) return PatternSpec{*regex, true};
     if (auto text = maybe_text(pattern, "String")) return PatternSpec{*text, false};
     return lacks(where, "pattern");
@@ -211,7 +216,7 @@ Result<void> Reader::post_processor(object step, std::string_view type) {
   auto id = [&](std::string_view key) -> std::optional<int32_t> {
     array pair;
     int64_t value;
-    if (step[key].get(pair) != simdjson::SUCCESS || pair.at(1).get(value) != simdjson::SUCCESS)
+    if (!read(step[key], pair) || !read(pair.at(1), value))
       return {};
     return static_cast<int32_t>(value);
   };
@@ -224,32 +229,32 @@ Result<void> Reader::post_processor(object step, std::string_view type) {
 
 Result<void> Reader::template_processing(object step) {
   array pieces;
-  if (step["single"].get(pieces) != simdjson::SUCCESS) return lacks("a template", "single");
+  if (!read(step["single"], pieces)) return lacks("a template", "single");
   std::vector<int32_t> prefix, suffix;
   int sequences = 0;
   for (element piece : pieces) {
     object fields, inner, definition;
     array ids;
-    if (piece.get(fields) != simdjson::SUCCESS)
+    if (!read(piece, fields))
       return fail("TOK-FORMAT", "a template piece is not an object");
-    if (fields["Sequence"].get(inner) == simdjson::SUCCESS) {
+    if (read(fields["Sequence"], inner)) {
       ++sequences;
       continue;
     }
-    if (fields["SpecialToken"].get(inner) != simdjson::SUCCESS)
+    if (!read(fields["SpecialToken"], inner))
       return lacks("a template piece", "SpecialToken");
     std::string_view name = text_or(inner, "id", "");
     // A key may hold characters that a JSON pointer would read; walk the object instead.
     object tokens;
-    if (step["special_tokens"].get(tokens) != simdjson::SUCCESS)
+    if (!read(step["special_tokens"], tokens))
       return lacks("a template", "special_tokens");
-    if (tokens[name].get(definition) != simdjson::SUCCESS ||
-        definition["ids"].get(ids) != simdjson::SUCCESS) {
+    if (!read(tokens[name], definition) ||
+        !read(definition["ids"], ids)) {
       return fail("TOK-FORMAT", "template token `" + std::string(name) + "` is not defined");
     }
     for (element item : ids) {
       int64_t id;
-      if (item.get(id) != simdjson::SUCCESS)
+      if (!read(item, id))
         return fail("TOK-FORMAT", "a template token has no ids");
       (sequences ? suffix : prefix).push_back(static_cast<int32_t>(id));
     }
@@ -264,13 +269,15 @@ Result<void> Reader::template_processing(object step) {
 
 Result<void> Reader::vocabulary(object model) {
   object tokens;
-  if (model["vocab"].get(tokens) != simdjson::SUCCESS) return lacks("the model", "vocab");
+  if (!read(model["vocab"], tokens)) return lacks("the model", "vocab");
   out_.model.tokens.reserve(tokens.size(), tokens.size() * 8);
   out_.model.ids.reserve(tokens.size());
-  for (auto [token, value] : tokens) {
+  for (auto it = tokens.begin(); it != tokens.end(); ++it) {
+    std::string_view token = it.key();
+    element value = *it;
     int64_t id;
     // Ids index tables, so one far beyond the vocabulary is a fault, not a request for memory.
-    if (value.get(id) != simdjson::SUCCESS || id < 0 || id > (int64_t{1} << 24)) {
+    if (!read(value, id) || id < 0 || id > (int64_t{1} << 24)) {
       return fail("TOK-FORMAT", "token `" + std::string(token) + "` has no usable id");
     }
     out_.model.tokens.add(token);
@@ -281,12 +288,12 @@ Result<void> Reader::vocabulary(object model) {
 
 Result<void> Reader::merges(object model) {
   array merges;
-  if (model["merges"].get(merges) != simdjson::SUCCESS) return lacks("the model", "merges");
+  if (!read(model["merges"], merges)) return lacks("the model", "merges");
   out_.model.merges.reserve(2 * merges.size(), merges.size() * 8);
   for (element merge : merges) {
     std::string_view line, left, right;
     array pair;
-    if (merge.get(line) == simdjson::SUCCESS) {
+    if (read(merge, line)) {
       if (starts_with(line, "#version")) continue;
       size_t blank = line.find(' ');
       if (blank == line.npos || line.find(' ', blank + 1) != line.npos) {
@@ -294,9 +301,9 @@ Result<void> Reader::merges(object model) {
       }
       left = line.substr(0, blank);
       right = line.substr(blank + 1);
-    } else if (merge.get(pair) != simdjson::SUCCESS || pair.size() != 2 ||
-               pair.at(0).get(left) != simdjson::SUCCESS ||
-               pair.at(1).get(right) != simdjson::SUCCESS) {
+    } else if (!read(merge, pair) || pair.size() != 2 ||
+               !read(pair.at(0), left) ||
+               !read(pair.at(1), right)) {
       return fail("TOK-FORMAT", "a merge is not a pair");
     }
     out_.model.merges.add(left);
@@ -309,7 +316,7 @@ Result<void> Reader::bpe(object model) {
   ModelSpec& out = out_.model;
   out.kind = ModelKind::Bpe;
   double dropout = 0;
-  if (model["dropout"].get(dropout) == simdjson::SUCCESS && dropout > 0) {
+  if (read(model["dropout"], dropout) && dropout > 0) {
     return fail("TOK-UNSUPPORTED", "a model with random dropout");
   }
   out.unknown = maybe_text(model, "unk_token");
@@ -323,12 +330,12 @@ Result<void> Reader::bpe(object model) {
 
 Result<void> Reader::model(object root) {
   object model;
-  if (root["model"].get(model) != simdjson::SUCCESS) return lacks("the file", "model");
+  if (!read(root["model"], model)) return lacks("the file", "model");
   AXON_TRY_VOID(vocabulary(model));
   std::string_view type = text_or(model, "type", "");
   element merges;
   // Old files leave the type out; only one of the two kinds has merges.
-  if (type.empty()) type = model["merges"].get(merges) == simdjson::SUCCESS ? "BPE" : "WordPiece";
+  if (type.empty()) type = read(model["merges"], merges) ? "BPE" : "WordPiece";
   if (type == "BPE") return bpe(model);
   if (type != "WordPiece") return unknown("tokenizer model", type);
   out_.model.kind = ModelKind::WordPiece;
@@ -340,10 +347,10 @@ Result<void> Reader::model(object root) {
 
 Result<void> Reader::added_tokens(object root) {
   array tokens;
-  if (root["added_tokens"].get(tokens) != simdjson::SUCCESS) return {};
+  if (!read(root["added_tokens"], tokens)) return {};
   for (element item : tokens) {
     object fields;
-    if (item.get(fields) != simdjson::SUCCESS)
+    if (!read(item, fields))
       return fail("TOK-FORMAT", "an added token is not an object");
     AddedToken token;
     auto content = maybe_text(fields, "content");
@@ -360,16 +367,14 @@ Result<void> Reader::added_tokens(object root) {
 }
 
 Result<TokenizerSpec> Reader::run(std::string_view text) {
-  simdjson::dom::parser parser;
-  element document;
-  simdjson::error_code error = parser.parse(text.data(), text.size(), true).get(document);
-  if (error == simdjson::MEMALLOC)
-    return Error{"MEM-ALLOC", "no memory for `" + file_ + "`", file_, -1, {}};
-  if (error != simdjson::SUCCESS) {
-    return fail("TOK-FORMAT", std::string("is not valid JSON: ") + simdjson::error_message(error));
+  auto document = json::parse(text);
+  if (!document) {
+    Error error = fail("TOK-FORMAT", "is not valid JSON: " + document.error().message);
+    error.offset = document.error().offset;
+    return error;
   }
   object root;
-  if (document.get(root) != simdjson::SUCCESS) return fail("TOK-FORMAT", "is not a JSON object");
+  if (!read(document->root(), root)) return fail("TOK-FORMAT", "is not a JSON object");
   AXON_TRY_VOID(model(root));
   AXON_TRY_VOID(added_tokens(root));
   AXON_TRY_VOID(
