@@ -3,6 +3,7 @@
 
 #include "sema/typecheck_checker.h"
 #include "support/check.h"
+#include "syntax/walk.h"
 
 namespace axon::sema {
 namespace types {
@@ -28,15 +29,53 @@ TypedProgram Checker::run() {
     bool full = def.has_signature || (def.params.empty() && !def.is_global);
     if (!full) s_.sink.report(Diag::TypeMainSig, def.name_span, {s_.names.text(def.name)});
   }
-  for (size_t i = 0; i < program_.definitions.size(); ++i) {
+  for (size_t i : callees_first()) {
     bool helper = program_.definitions[i].helper.kind != HelperKind::None;
     if (!helper && states_[i] == State::New) check_generic(i);
   }
   // A helper of a call that nothing makes is checked by its own signature.
-  for (size_t i = 0; i < program_.definitions.size(); ++i) {
+  for (size_t i = 0; !s_.sink.has_errors() && i < program_.definitions.size(); ++i) {
     if (!out_.definitions[i].return_type.valid() && states_[i] == State::New) check_generic(i);
   }
   return std::move(out_);
+}
+
+// Definitions with what they refer to before them, so that checks do not nest without bound.
+std::vector<size_t> Checker::callees_first() const {
+  size_t count = program_.definitions.size();
+  std::vector<std::vector<size_t>> uses(count);
+  for (size_t i = 0; i < count; ++i) {
+    auto use = [&](NameId name) {
+      auto found = program_.by_name.find(name);
+      if (found != program_.by_name.end()) uses[i].push_back(found->second);
+    };
+    walk(program_.definitions[i], s_.ast,
+         {[&](ExprId, const Expr& e) {
+            if (const auto* call = e.get<Call>()) use(call->callee);
+            if (const auto* name = e.get<Name>()) use(name->name);
+          },
+          [](StmtId, const Stmt&) {}});
+  }
+  std::vector<size_t> out;
+  std::vector<bool> seen(count, false);
+  for (size_t root = 0; root < count; ++root) {
+    std::vector<std::pair<size_t, size_t>> stack;  // definition, next of its uses
+    if (!seen[root]) stack.emplace_back(root, 0);
+    seen[root] = true;
+    while (!stack.empty()) {
+      auto& [index, next] = stack.back();
+      if (next == uses[index].size()) {
+        out.push_back(index);
+        stack.pop_back();
+        continue;
+      }
+      size_t callee = uses[index][next++];
+      if (seen[callee]) continue;
+      seen[callee] = true;
+      stack.emplace_back(callee, 0);
+    }
+  }
+  return out;
 }
 
 void Checker::check_generic(size_t index) {

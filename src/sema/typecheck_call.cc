@@ -286,15 +286,19 @@ Summary Checker::check_call(Frame& caller, size_t callee, const std::vector<Valu
     out.failure = g.failure;
     return out;
   }
-  // A definition whose own check failed, or that is being checked, is taken by its signature.
-  if (failed_[callee] || running_[callee] > 0) {
+  // A definition whose own check failed, or that is being checked, is taken by its signature; so is
+  // one at the end of a very long chain of calls that all are checked anew.
+  constexpr int kMaxDepth = 200;
+  if (failed_[callee] || running_[callee] > 0 || depth_ > kMaxDepth) {
     TypeId type = def.return_type.valid() ? type_of(g, def.return_type) : t_.any();
     out.result = sized(g, {g.u.resolve(type), {}});
     export_facts(g, out);
     return out;
   }
   ++running_[callee];
+  ++depth_;
   check_body(g);
+  --depth_;
   --running_[callee];
   if (record) {
     Header header = header_of(g);

@@ -118,6 +118,7 @@ class Checker {
  private:
   // typecheck.cc
   enum class State : uint8_t { New, Running, Done };
+  std::vector<size_t> callees_first() const;
   void check_generic(size_t index);
   void finish_generic(Frame& f);
   void note_global(size_t index, const Value& result);
@@ -186,7 +187,7 @@ class Checker {
   // typecheck_report.cc
   Diagnostic* report(Frame& f, Diag id, Span span, std::vector<DiagArg> args);
   void warn(Frame& f, Diag id, Span span, std::vector<DiagArg> args);
-  void report_mismatch(Frame& f, const Mismatch& m, const std::string& what, Span span,
+  void report_mismatch(Frame& f, const Mismatch& m, const std::string& place, Span span,
                        std::optional<std::pair<Diag, std::vector<DiagArg>>> otherwise = {},
                        Span expected = {});
   void report_rule(Frame& f, const ops::RuleError& e, Op op, const syntax::Call* call, Span span);
@@ -209,6 +210,7 @@ class Checker {
   std::vector<Value> generic_results_;            // of globals and definitions without parameters
   std::map<SymbolId, DimId> rigid_meanings_;
   std::map<std::string, std::unique_ptr<Summary>> memo_;
+  int depth_ = 0;                                 // nested checks
   std::vector<int> running_;                      // checks of each definition in progress
   TypedProgram out_;
 };

@@ -49,8 +49,11 @@ Diagnostic* Checker::report(Frame& f, Diag id, Span span, std::vector<DiagArg> a
   if (f.muted > 0) return nullptr;
   if (f.reports) {
     failed_[f.definition] = true;
+    auto parent = program_.by_name.find(f.def.helper.parent);
+    if (parent != program_.by_name.end()) failed_[parent->second] = true;
     Diagnostic& d = s_.sink.report(id, span, std::move(args));
     d.context = std::string(s_.names.text(f.def.helper.kind == HelperKind::None ? f.def.name : f.def.helper.parent));
+    for (const std::string& overlay : program_.overlays) d.note(Note::NoteOverlay, span, {overlay});
     return &d;
   }
   if (!f.failure) {
@@ -76,9 +79,10 @@ std::string value_text(Frame& f, DimId dim) {
 
 }  // namespace
 
-void Checker::report_mismatch(Frame& f, const Mismatch& m, const std::string& what, Span span,
+void Checker::report_mismatch(Frame& f, const Mismatch& m, const std::string& place, Span span,
                               std::optional<std::pair<Diag, std::vector<DiagArg>>> otherwise, Span expected) {
   Diagnostic* d = nullptr;
+  std::string what = m.axis >= 0 ? "axis " + std::to_string(m.axis) + " of " + place : place;
   auto axes = [&](TypeId type) { return t_.get(f.u.resolve(type)).axes.size(); };
   switch (m.kind) {
     case Mismatch::Kind::Type: case Mismatch::Kind::TupleSize:

@@ -99,9 +99,9 @@ void check_as(const std::string& text, const std::string& main, bool last, Findi
 
 std::vector<std::string> definitions(const std::string& text) {
   Session session;
-  FileId root = session.files.add("main.axon", text);
-  MemoryLibrary none;
-  LoadedModules modules = load(root, none, {}, session);
+  Case input = read_case(text);
+  FileId root = session.files.add("main.axon", input.root);
+  LoadedModules modules = load(root, input.library, input.load, session);
   std::vector<std::string> out;
   if (modules.modules.empty()) return out;
   for (const auto& def : modules.modules.back().module.definitions) {

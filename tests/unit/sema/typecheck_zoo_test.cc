@@ -83,5 +83,27 @@ TEST(TypecheckTime, DoublingChain) {
   EXPECT_LT(took.count(), 5.0);
 }
 
+// Long chains, in either order of definition, with facts that make each call a check of its own.
+TEST(TypecheckTime, LongChain) {
+  constexpr int kLength = 600;
+  for (bool reversed : {false, true}) {
+    std::vector<std::string> parts;
+    for (int i = 0; i <= kLength; ++i) {
+      std::string me = "f" + std::to_string(i);
+      std::string body = i == 0 ? "_expand x [B, n]" : "f" + std::to_string(i - 1) + " x n";
+      parts.push_back(me + " :: Tensor[B,1] -> Dim -> Tensor[B,n]\n" + me + " x n = " + body + "\n\n");
+    }
+    if (reversed) std::reverse(parts.begin(), parts.end());
+    Case input;
+    for (const std::string& part : parts) input.root += part;
+    input.root += "main :: Tensor[B,1] -> Tensor[B,7]\nmain x = f" + std::to_string(kLength) + " x 7\n";
+    Session session;
+    FlatProgram flat = flatten_case(input, session);
+    ASSERT_FALSE(session.sink.has_errors()) << show_diagnostics(session);
+    typecheck(flat, {}, session);
+    EXPECT_FALSE(session.sink.has_errors()) << show_diagnostics(session);
+  }
+}
+
 }  // namespace
 }  // namespace axon::sema::testing
