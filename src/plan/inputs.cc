@@ -79,9 +79,7 @@ bool Planner::make_inputs(Call& call) {
       if (call.kind == Kind::Score) tree = forest_.integer(ids_dims_[1]);
       else tree = scalar_input(call, name, *context_.dims.as_symbol(capacity_));
     } else if (role != roles_.mask || call.masked) {
-      bool plain_flag = value.optional && context_.types.kind(context_.types.strip_optional(value.type)) == TypeKind::Bool;
-      // Optional inputs beside the mask, such as segment ids, come with it: a padded call gives all of them.
-      bool given = !value.optional || (call.masked && !plain_flag);
+      bool given = !value.optional || role == roles_.mask || (call.extras && is_extra(i));
       if (given) tree = input_tree(call, i, value.type, name);
     }
     if (!tree.valid()) return false;

@@ -39,15 +39,33 @@ std::optional<runtime::Program> Planner::run() {
     if (cached && (options_.start || options_.extend) && !plan_phase(Kind::Start, masked)) return std::nullopt;
     if (cached && options_.extend && !plan_phase(Kind::Extend, masked)) return std::nullopt;
     if ((!cached || options_.score) && !plan_phase(Kind::Score, masked)) return std::nullopt;
+    // Optional inputs such as segment ids are null in the phases above; one more takes them all.
+    if (!cached && masked && has_extras() && !plan_phase(Kind::Score, masked, true)) return std::nullopt;
   }
   return std::move(program_);
 }
 
-bool Planner::plan_phase(Kind kind, bool masked) {
+// Whether an input is an optional one without a role: not a flag, the mask or part of caching.
+bool Planner::is_extra(size_t input) const {
+  const graph::Value& value = main_.values[main_.inputs[input]];
+  int role = static_cast<int>(input);
+  if (role == roles_.ids || role == roles_.mask || role == roles_.cache || role == roles_.capacity) return false;
+  return value.optional && context_.types.kind(context_.types.strip_optional(value.type)) != TypeKind::Bool;
+}
+
+bool Planner::has_extras() const {
+  for (size_t i = 0; i < main_.inputs.size(); ++i) {
+    if (is_extra(i)) return true;
+  }
+  return false;
+}
+
+bool Planner::plan_phase(Kind kind, bool masked, bool extras) {
   static constexpr const char* kNames[] = {"start", "extend", "score"};
   Call call;
   call.kind = kind;
   call.masked = masked;
+  call.extras = extras;
   call.phase.name = kNames[static_cast<size_t>(kind)];
   call.phase.masked = masked;
   if (!make_inputs(call)) return false;

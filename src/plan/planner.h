@@ -22,6 +22,7 @@ class Planner {
   struct Call {
     Kind kind = Kind::Score;
     bool masked = false;
+    bool extras = false;           // optional inputs beside the mask are given
     runtime::Phase phase;
     std::vector<opt::TreeId> inputs;
   };
@@ -30,7 +31,9 @@ class Planner {
   struct ScalarPlace { std::string place; int32_t scalar = -1; };
 
   // planner.cc
-  bool plan_phase(Kind kind, bool masked);
+  bool plan_phase(Kind kind, bool masked, bool extras = false);
+  bool is_extra(size_t input) const;
+  bool has_extras() const;
   bool lower_phase(Call& call, const opt::Specialised& flat);
   void add_checks(Call& call, const opt::Specialised& flat);
   std::string text_of(NameId name) const { return std::string(context_.names.text(name)); }

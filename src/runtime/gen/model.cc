@@ -226,7 +226,7 @@ Result<void> bind_tensor(const Program& program, const Phase& phase, size_t inde
   return {};
 }
 
-// Whether something given is an input of the masked phase only: optional inputs come with the mask.
+// Whether something given is an input of the fullest phase only, which takes all optional inputs.
 bool takes_more(const Phase& plain, const Phase& masked, const std::vector<NamedTensor>& given) {
   auto takes = [](const Phase& phase, std::string_view name) {
     return std::any_of(phase.inputs.begin(), phase.inputs.end(),
@@ -236,6 +236,15 @@ bool takes_more(const Phase& plain, const Phase& masked, const std::vector<Named
     const std::string_view name = main_name(t.name);
     return !is_mask_name(name) && takes(masked, name) && !takes(plain, name);
   });
+}
+
+// The last masked phase of a name: plans list the one that takes every optional input after the others.
+int fullest_phase(const Program& program, std::string_view name) {
+  for (size_t i = program.phases.size(); i > 0; --i) {
+    const Phase& phase = program.phases[i - 1];
+    if (phase.name == name && phase.masked) return static_cast<int>(i - 1);
+  }
+  return -1;
 }
 
 // A mask without padding, of the ids' shape.
@@ -272,10 +281,11 @@ Result<std::vector<NamedTensor>> Model::forward(std::string_view phase_name,
   const NamedTensor* mask = find_input(inputs, "attn_mask");
   const bool padded = mask != nullptr && has_zero(*mask);
   const int plain = phase_index(phase_name, false), masked = phase_index(phase_name, true);
-  const bool more = plain >= 0 && masked >= 0 &&
-                    takes_more(program().phases[static_cast<size_t>(plain)],
-                               program().phases[static_cast<size_t>(masked)], inputs);
-  const int index = padded || more || plain < 0 ? masked : plain;
+  const int least = plain >= 0 ? plain : masked, full = fullest_phase(program(), phase_name);
+  const bool more = least >= 0 && full >= 0 &&
+                    takes_more(program().phases[static_cast<size_t>(least)],
+                               program().phases[static_cast<size_t>(full)], inputs);
+  const int index = more ? full : padded ? masked : least;
   if (index < 0) {
     return Error{"RUN-INPUT", "the program has no phase `" + std::string(phase_name) + "`" +
                                   (padded ? " for padded input" : "")};
