@@ -1,6 +1,7 @@
 // The text of each front-end stage.
 #include "driver/frontend.h"
 #include "graph/text.h"
+#include "lower/raise.h"
 #include "sema/program_text.h"
 #include "sema/type_syntax.h"
 #include "support/check.h"
@@ -38,9 +39,9 @@ std::string dump_stage(const Frontend& f, Stage stage) {
     case Stage::Elaborate: return render_stage(f.elaborated->program, session);
     case Stage::Flatten: return render_stage(f.flat->program, session);
     case Stage::Typecheck: return render_typed(*f.typed, session);
-    case Stage::GraphIr:
     case Stage::GraphIrAxon:
-    case Stage::Final: return graph::write_graph(*f.graph, session.types, {&session.files});
+    case Stage::Final: return render_typed(lower::raise(*f.graph, session), session);
+    case Stage::GraphIr: return graph::write_graph(*f.graph, session.types, {&session.files});
     case Stage::Plan: break;
   }
   AXON_UNREACHABLE("the plan is not a stage of the front end");
