@@ -35,9 +35,10 @@ Json result_value(const RunResult& result, bool logprobs) {
 
 }  // namespace
 
-std::string error_json(const Error& error) {
+std::string error_json(const Error& error, int line) {
   Json inner{{"code", error.code}, {"message", error.message}};
   if (!error.file.empty()) inner["file"] = error.file;
+  if (line > 0) inner["line"] = line;
   if (error.offset >= 0) inner["offset"] = error.offset;
   if (!error.hint.empty()) inner["hint"] = error.hint;
   return dump(Json{{"schema", 1}, {"error", inner}});

@@ -13,7 +13,8 @@
 
 namespace axon::cli {
 
-std::string error_json(const Error& error);
+// `line` is 0 where there is none.
+std::string error_json(const Error& error, int line);
 std::string zoo_json(const std::vector<driver::ZooProgram>& programs);
 std::string ids_json(const std::vector<int64_t>& ids, const std::string& text);
 

@@ -1,5 +1,10 @@
 // The axon command: reads options, calls the verb, returns its exit status.
+#include <cerrno>
+#include <cstring>
+#include <string>
+
 #include "cli/options.h"
+#include "cli/output.h"
 #include "cli/report.h"
 #include "cli/signals.h"
 #include "cli/verbs.h"
@@ -29,12 +34,20 @@ int call_verb(const Options& options) {
   return 70;
 }
 
+int run(int argc, char** argv) {
+  Options options;
+  auto parsed = parse_options(argc, argv, options);
+  int status = parsed ? *parsed : call_verb(options);
+  int error = output_error();
+  if (error == 0 || error == EPIPE) return status;
+  note(std::string("axon: cannot write to standard output: ") + std::strerror(error) + " [FILE-WRITE]\n");
+  return status_of("FILE-WRITE");
+}
+
 }  // namespace
 }  // namespace axon::cli
 
 int main(int argc, char** argv) {
   axon::cli::install_signal_handlers();
-  axon::cli::Options options;
-  if (auto status = axon::cli::parse_options(argc, argv, options)) return *status;
-  return axon::cli::call_verb(options);
+  return axon::cli::run(argc, argv);
 }

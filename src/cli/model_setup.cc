@@ -28,27 +28,17 @@ driver::ModelRequest request_of(const ModelOptions& o) {
 }
 
 int report_compiled(const driver::Compiled& compiled, const CommonOptions& common) {
-  int status = 0;
-  if (compiled.frontend.session) {
-    const sema::Session& session = *compiled.frontend.session;
-    status = report_diagnostics(session.sink, session.files, common);
-    if (status != 0 && common.json && !compiled.error) {
-      const Diagnostic* first = nullptr;
-      for (const Diagnostic& d : session.sink.all()) {
-        if (!first && session.sink.severity(d) == Severity::Error) first = &d;
-      }
-      if (first) {
-        Error error{std::string(diag_info(first->id).code), message_of(*first), {}, -1, {}};
-        if (first->span.valid()) error.file = session.files.path(first->span.file);
-        put_error_json(error);
-      }
-    }
-  }
+  int status = compiled.frontend.session && !compiled.error ? report_session(*compiled.frontend.session, common) : 0;
   if (compiled.error) return report_error(*compiled.error, common);
   if (!common.quiet && common.verbose > 0) {
     for (const std::string& text : compiled.notes) note("axon: note: " + text + "\n");
   }
   return status;
+}
+
+Result<text::Tokenizer> make_tokenizer(const formats::Checkpoint& checkpoint) {
+  AXON_TRY(text::TokenizerSpec spec, formats::load_tokenizer(checkpoint));
+  return text::Tokenizer::create(std::move(spec));
 }
 
 std::optional<int> load(const Options& options, const LoadNeeds& needs, LoadedModel& out) {
@@ -59,12 +49,13 @@ std::optional<int> load(const Options& options, const LoadNeeds& needs, LoadedMo
   out.compiled = driver::compile_model(out.request);
   int status = report_compiled(out.compiled, options.common);
   if (status != 0) return status;
-  if (needs.tokenizer) {
-    auto spec = formats::load_tokenizer(*out.compiled.checkpoint);
-    if (!spec) return report_error(spec.error(), options.common);
-    auto tokenizer = text::Tokenizer::create(std::move(*spec));
-    if (!tokenizer) return report_error(tokenizer.error(), options.common);
-    out.tokenizer = std::move(*tokenizer);
+  if (needs.tokenizer != Tokenizing::No) {
+    auto tokenizer = make_tokenizer(*out.compiled.checkpoint);
+    bool missing = !tokenizer && tokenizer.error().code == "TOK-MISSING";
+    if (!tokenizer && !(missing && needs.tokenizer == Tokenizing::IfThere)) {
+      return report_error(tokenizer.error(), options.common);
+    }
+    if (tokenizer) out.tokenizer = std::move(*tokenizer);
   }
   if (needs.weights) {
     watch_mapped_files(out.compiled.checkpoint->params.get());
@@ -72,7 +63,16 @@ std::optional<int> load(const Options& options, const LoadNeeds& needs, LoadedMo
     if (!model) return report_error(model.error(), options.common);
     out.model = std::move(*model);
   }
+  if (interrupt_status() != 0) return interrupt_status();
   out.load_s = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+  return {};
+}
+
+Result<void> check_ids(std::span<const int64_t> ids, int64_t end) {
+  for (int64_t id : ids) {
+    if (id >= 0 && id < end) continue;
+    return Error{"USE-VALUE", "token " + std::to_string(id) + " is not one of the model's " + std::to_string(end), {}, -1, {}};
+  }
   return {};
 }
 

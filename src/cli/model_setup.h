@@ -3,6 +3,7 @@
 
 #include <memory>
 #include <optional>
+#include <span>
 
 #include "cli/options.h"
 #include "driver/model.h"
@@ -22,9 +23,13 @@ struct LoadedModel {
   double load_s = 0;
 };
 // What a verb needs of the model.
-struct LoadNeeds { bool tokenizer = true; bool weights = true; bool masked = true; bool scores = false; };
+enum class Tokenizing : uint8_t { No, IfThere, Yes };
+struct LoadNeeds { Tokenizing tokenizer = Tokenizing::Yes; bool weights = true; bool masked = true; bool scores = false; };
+Result<text::Tokenizer> make_tokenizer(const formats::Checkpoint& checkpoint);
 // Fills `out`; returns the exit status of a failure, which is reported.
 std::optional<int> load(const Options& options, const LoadNeeds& needs, LoadedModel& out);
+// Whether all ids are below `end`. Errors: USE-VALUE.
+Result<void> check_ids(std::span<const int64_t> ids, int64_t end);
 // Ids of `5,17,3`. Errors: USE-VALUE.
 Result<std::vector<int64_t>> parse_ids(const std::string& text, const char* option);
 

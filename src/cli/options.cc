@@ -3,6 +3,9 @@
 
 #include <CLI/CLI.hpp>
 
+#include <sstream>
+
+#include "cli/output.h"
 #include "cli/report.h"
 #include "cli/version.h"
 #include "support/text.h"
@@ -226,7 +229,10 @@ std::optional<int> parse_options(int argc, char** argv, Options& options) {
   add_model_verbs(app, options);
   add_compile_verbs(app, options);
   for (int i = 1; i < argc; ++i) {  // a usage error must already know whether JSON is wanted
-    if (std::string_view(argv[i]) == "--json") options.common.json = true;
+    std::string_view word = argv[i];
+    if (word == "--json" || word == "--jsonl") options.common.json = true;
+  }
+  for (int i = 1; i < argc; ++i) {
     size_t bad = find_invalid_utf8(argv[i]);
     if (bad != std::string_view::npos) {
       Error error{"USE-UTF8", "argument " + std::to_string(i) + " is not UTF-8 at byte " +
@@ -237,7 +243,10 @@ std::optional<int> parse_options(int argc, char** argv, Options& options) {
   try {
     app.parse(argc, argv);
   } catch (const CLI::Success& done) {
-    return app.exit(done);
+    std::ostringstream out;
+    int status = app.exit(done, out, out);
+    put(out.str());
+    return status;
   } catch (const CLI::ParseError& error) {
     return usage_error(app, error.what(), argc, argv, options);
   }

@@ -4,8 +4,12 @@
 #include <cerrno>
 #include <unistd.h>
 
+#include "cli/signals.h"
+
 namespace axon::cli {
 namespace {
+
+int g_output_error = 0;
 
 bool write_all(int fd, std::string_view text) {
   while (!text.empty()) {
@@ -19,7 +23,15 @@ bool write_all(int fd, std::string_view text) {
 
 }  // namespace
 
-bool put(std::string_view text) { return write_all(STDOUT_FILENO, text); }
+bool put(std::string_view text) {
+  if (g_output_error != 0) return false;
+  if (write_all(STDOUT_FILENO, text)) return true;
+  g_output_error = errno;
+  return false;
+}
+
+int output_error() { return g_output_error; }
+
 void note(std::string_view text) { write_all(STDERR_FILENO, text); }
 
 std::string read_standard_input() {
@@ -27,7 +39,7 @@ std::string read_standard_input() {
   char buffer[1 << 16];
   while (true) {
     ssize_t n = ::read(STDIN_FILENO, buffer, sizeof buffer);
-    if (n < 0 && errno == EINTR) continue;
+    if (n < 0 && errno == EINTR && interrupt_status() == 0) continue;
     if (n <= 0) return text;
     text.append(buffer, static_cast<size_t>(n));
   }

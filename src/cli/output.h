@@ -9,9 +9,11 @@ namespace axon::cli {
 // Writes to standard output at once. False when the reader has gone (a closed pipe): the verb then
 // ends quietly with status 0.
 bool put(std::string_view text);
+// The errno of the first write to standard output that failed, 0 when none did.
+int output_error();
 // Writes to standard error.
 void note(std::string_view text);
-// Everything on standard input.
+// Everything on standard input, or what came before an interrupt.
 std::string read_standard_input();
 
 }  // namespace axon::cli

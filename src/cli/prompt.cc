@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include "cli/output.h"
+#include "cli/signals.h"
 #include "support/file.h"
 #include "support/text.h"
 
@@ -80,6 +81,7 @@ Result<Prompt> run_prompt(const LoadedModel& loaded, const RunOptions& options) 
     AXON_TRY(text, read_file(options.prompt_file));
   } else if (options.prompt == "-" || (!options.prompt_given && !::isatty(STDIN_FILENO))) {
     text = read_standard_input();
+    if (interrupt_status() != 0) return Error{"RUN-INTERRUPTED", "interrupted", {}, -1, {}};
   }
   return prompt_of_text(loaded, options, std::move(text));
 }

@@ -8,6 +8,7 @@
 
 #include "cli/json.h"
 #include "cli/output.h"
+#include "cli/signals.h"
 #include "source/render.h"
 
 namespace axon::cli {
@@ -23,10 +24,9 @@ bool use_color(const CommonOptions& common) {
   return common.color == "auto" && (!no_color || !*no_color) && ::isatty(STDERR_FILENO);
 }
 
-void put_error_json(const Error& error) { put(error_json(error) + "\n"); }
 
 int report_error(const Error& error, const CommonOptions& common) {
-  if (common.json) put_error_json(error);
+  if (common.json) put(error_json(error, 0) + "\n");
   std::string text = "axon: " + error.message;
   if (!error.file.empty() && error.message.find(error.file) == std::string::npos) {
     text += " (" + error.file + ")";
@@ -35,6 +35,7 @@ int report_error(const Error& error, const CommonOptions& common) {
   text += " [" + error.code + "]\n";
   if (!error.hint.empty()) text += "  " + error.hint + "\n";
   note(text);
+  if (error.code == "RUN-INTERRUPTED" && interrupt_status() != 0) return interrupt_status();
   return status_of(error.code);
 }
 
@@ -48,6 +49,23 @@ int report_diagnostics(const DiagSink& sink, const FileTable& files, const Commo
     }
     std::string text = render_terminal(diagnostic, files, severity, use_color(common));
     note(text);
+  }
+  return status;
+}
+
+int report_session(const sema::Session& session, const CommonOptions& common) {
+  int status = report_diagnostics(session.sink, session.files, common);
+  if (status == 0 || !common.json) return status;
+  for (const Diagnostic& d : session.sink.all()) {
+    if (session.sink.severity(d) != Severity::Error) continue;
+    Error error{std::string(diag_info(d.id).code), message_of(d), {}, -1, {}};
+    int line = 0;
+    if (d.span.valid()) {
+      error.file = session.files.path(d.span.file);
+      line = session.files.line_column(d.span.file, d.span.begin).line;
+    }
+    put(error_json(error, line) + "\n");
+    break;
   }
   return status;
 }

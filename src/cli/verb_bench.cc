@@ -131,7 +131,7 @@ int verb_bench(const Options& options) {
     Options one = options;
     one.model.threads = static_cast<int>(count);
     LoadedModel loaded;
-    if (auto status = load(one, {false, !options.bench.compile, false, false}, loaded)) return *status;
+    if (auto status = load(one, {Tokenizing::No, !options.bench.compile, false, false}, loaded)) return *status;
     report.numeric_policy = driver::numerics_of(loaded.request).show();
     if (first) {
       add_compile_times(loaded.compiled, report);

@@ -194,7 +194,7 @@ class Chat {
     size_t fed = static_cast<size_t>(session_->length()) - held_.size();
     held_.insert(held_.end(), rows[0].ids.begin(), rows[0].ids.begin() + static_cast<ptrdiff_t>(std::min(fed, rows[0].ids.size())));
     if (static_cast<size_t>(session_->length()) > held_.size()) AXON_TRY_VOID(session_->truncate(static_cast<int64_t>(held_.size())));
-    if (rows[0].finish == runtime::Finish::Length) note("axon: the context is full; /reset starts anew\n");
+    if (session_->length() >= session_->capacity()) note("axon: the context is full; /reset starts anew\n");
     new_tokens_ += times.generated_tokens;
     decode_s_ += times.decode_seconds;
     next.push_back({"assistant", text, {}, {}});
@@ -228,7 +228,7 @@ class Chat {
 
 int verb_chat(const Options& options) {
   LoadedModel loaded;
-  if (auto status = load(options, {true, true, false, false}, loaded)) return *status;
+  if (auto status = load(options, {Tokenizing::Yes, true, false, false}, loaded)) return *status;
   Chat chat(options, loaded);
   auto started = chat.start();
   if (!started) return report_error(started.error(), options.common);
@@ -236,7 +236,6 @@ int verb_chat(const Options& options) {
   LineReader reader;
   std::string line;
   while (reader.read(line)) {
-    clear_interrupt();
     if (line.empty()) continue;
     if (line[0] == '/') {
       if (!chat.command(line)) break;
@@ -246,8 +245,10 @@ int verb_chat(const Options& options) {
     auto done = bad == line.npos ? chat.turn(line) : Result<void>(Error{"USE-UTF8", "the line is not UTF-8", {}, static_cast<int64_t>(bad), {}});
     if (!done) report_error(done.error(), options.common);
     if (interrupt_status() == 143) return 143;
+    clear_interrupt();  // it stopped the answer
+    if (output_error() != 0) return 0;
   }
-  return 0;
+  return interrupt_status();
 }
 
 }  // namespace axon::cli

@@ -26,7 +26,9 @@ Result<Target> find_target(const Options& options, const std::string& file, cons
   Target out;
   out.request = request_of(options.model);
   std::string model = checkpoint;
-  bool is_program = ends_with(file, ".axon") || driver::find_zoo_program(file).has_value();
+  bool is_program = !is_directory(file) && (ends_with(file, ".axon") || driver::find_zoo_program(file).has_value());
+  // A directory may have the name of a program: with a checkpoint beside it, the program is meant.
+  is_program |= !model.empty() && driver::find_zoo_program(file).has_value();
   if (is_program) {
     out.request.program = file;
     if (!file_exists(file) && starts_with(file, "zoo/")) out.request.program = file.substr(4, file.size() - 9);
@@ -96,6 +98,9 @@ int verb_dump(const Options& options) {
   if (!target) return report_error(target.error(), options.common);
   std::string text;
   int status = 0;
+  if (*stage == driver::Stage::Plan && !target->checkpoint) {
+    return report_error({"USE-OPTION", "`--stage plan` needs a checkpoint", {}, -1, "give one with --checkpoint"}, options.common);
+  }
   if (*stage == driver::Stage::Plan) {
     driver::ModelRequest request = target->request;
     request.model = options.dump.checkpoint.empty() ? options.dump.file : options.dump.checkpoint;
@@ -105,7 +110,7 @@ int verb_dump(const Options& options) {
   } else {
     driver::Stage stop = std::min(*stage, driver::Stage::GraphIr);
     driver::Frontend frontend = driver::compile_text(target->text, target->request, answers_of(*target), stop);
-    status = report_diagnostics(frontend.session->sink, frontend.session->files, options.common);
+    status = report_session(*frontend.session, options.common);
     if (status == 0) text = driver::dump_stage(frontend, *stage);
   }
   if (status != 0) return status;

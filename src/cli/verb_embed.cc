@@ -1,6 +1,7 @@
 // `axon embed`: texts to vectors with an encoder.
 #include <fmt/core.h>
 
+#include <algorithm>
 #include <cmath>
 #include <cstring>
 
@@ -61,7 +62,11 @@ std::vector<runtime::NamedTensor> batch_inputs(const std::vector<std::vector<int
   }
   std::vector<int64_t> shape{static_cast<int64_t>(rows.size()), static_cast<int64_t>(width)};
   auto bytes = [](const std::vector<int64_t>& v) { return std::string(reinterpret_cast<const char*>(v.data()), v.size() * 8); };
-  return {{"input_ids", DType::I64, shape, bytes(ids)}, {"attn_mask", DType::I64, shape, bytes(mask)}};
+  std::vector<runtime::NamedTensor> out{{"input_ids", DType::I64, shape, bytes(ids)}, {"attn_mask", DType::I64, shape, bytes(mask)}};
+  // Calls with padding take all optional inputs; a program without segments does not look at these.
+  bool padded = std::find(mask.begin(), mask.end(), 0) != mask.end();
+  if (padded) out.push_back({"token_type_ids", DType::I64, shape, bytes(std::vector<int64_t>(ids.size(), 0))});
+  return out;
 }
 
 void normalise(float* v, int64_t n) {
@@ -148,7 +153,7 @@ Result<void> write(const Embeddings& e, const std::string& path) {
 
 int verb_embed(const Options& options) {
   LoadedModel loaded;
-  if (auto status = load(options, {true, true, true, true}, loaded)) return *status;
+  if (auto status = load(options, {Tokenizing::Yes, true, true, true}, loaded)) return *status;
   auto embeddings = embed(loaded, options);
   if (!embeddings) return report_error(embeddings.error(), options.common);
   if (!options.embed.output.empty()) {

@@ -39,6 +39,8 @@ Result<std::vector<NamedTensor>> forward_session(runtime::Model& model, const st
   int64_t rows = ids.shape[0], count = ids.shape[1];
   if (rows == 0 || count == 0) return Error{"RUN-INPUT", "input `input_ids` is empty", {}, -1, {}};
   AXON_TRY(auto session, runtime::Session::create(model, {rows, count, chunk}));
+  const auto* values = reinterpret_cast<const int64_t*>(ids.bytes.data());
+  AXON_TRY_VOID(check_ids({values, static_cast<size_t>(rows * count)}, session->vocabulary()));
   std::vector<uint8_t> valid;
   for (const NamedTensor& t : inputs) {
     if (!is_mask(t)) continue;
@@ -57,9 +59,9 @@ Result<std::vector<NamedTensor>> forward_session(runtime::Model& model, const st
     }
   };
   AXON_TRY(runtime::RunStatus status,
-           session->feed_all(reinterpret_cast<const int64_t*>(ids.bytes.data()), count, valid.empty() ? nullptr : valid.data(),
+           session->feed_all(values, count, valid.empty() ? nullptr : valid.data(),
                              each, interrupt_flag()));
-  if (status == runtime::RunStatus::Cancelled) return Error{"RUN-VALUE", "interrupted", {}, -1, {}};
+  if (status == runtime::RunStatus::Cancelled) return Error{"RUN-INTERRUPTED", "interrupted", {}, -1, {}};
   return std::vector<NamedTensor>{std::move(logits)};
 }
 
@@ -69,7 +71,7 @@ int verb_forward(const Options& options) {
   LoadedModel loaded;
   auto inputs = read_tensors(options.forward.inputs);
   if (!inputs) return report_error(inputs.error(), options.common);
-  if (auto status = load(options, {false, true, true, true}, loaded)) return *status;
+  if (auto status = load(options, {Tokenizing::No, true, true, true}, loaded)) return *status;
   auto outputs = suits_session(*loaded.model, *inputs)
                      ? forward_session(*loaded.model, *inputs, options.model.chunk)
                      : loaded.model->forward("score", *inputs, interrupt_flag());

@@ -12,7 +12,6 @@
 #include "cli/output.h"
 #include "cli/report.h"
 #include "cli/verbs.h"
-#include "runtime/formats/tokenizer_source.h"
 #include "support/file.h"
 #include "support/text.h"
 
@@ -49,13 +48,8 @@ InspectReport inspect(const Options& options, const formats::Checkpoint& checkpo
   auto program = driver::find_program(request_of(options.model), &checkpoint);
   r.program = program ? program->name : "(none fits)";
   r.task = program ? program->task : "";
-  auto spec = formats::load_tokenizer(checkpoint);
-  if (!spec) {
-    r.tokenizer = spec.error().message;
-  } else {
-    auto tokenizer = text::Tokenizer::create(std::move(*spec));
-    r.tokenizer = tokenizer ? fmt::format("{} tokens", tokenizer->end_id()) : tokenizer.error().message;
-  }
+  auto tokenizer = make_tokenizer(checkpoint);
+  r.tokenizer = tokenizer ? fmt::format("{} tokens", tokenizer->end_id()) : tokenizer.error().message;
   for (const model::TensorInfo& t : checkpoint.params->index().tensors()) {
     int64_t count = 1;
     for (int64_t extent : t.shape) count *= extent;

@@ -24,30 +24,32 @@ double seconds_since(Clock::time_point begin) { return std::chrono::duration<dou
 class Printer {
  public:
   Printer(const LoadedModel& loaded, const RunOptions& run, const CommonOptions& common, RunResult& result)
-      : loaded_(loaded), run_(run), common_(common), result_(result),
-        decoder_(*loaded.tokenizer, {run.stop, run.show_special ? text::ShowSpecial::Yes : text::ShowSpecial::No, 4096}) {}
+      : loaded_(loaded), run_(run), common_(common), result_(result) {
+    auto special = run.show_special ? text::ShowSpecial::Yes : text::ShowSpecial::No;
+    if (loaded.tokenizer) decoder_.emplace(*loaded.tokenizer, text::StreamDecoder::Options{run.stop, special, 4096});
+  }
 
   // False ends the generation: a stop string, or nobody reads any more.
   bool take(const runtime::Choice& choice) {
     if (first_ < 0) first_ = seconds_since(begin_);
-    std::string_view piece = decoder_.push(static_cast<int32_t>(choice.id));
+    std::string_view piece = decoder_ ? decoder_->push(static_cast<int32_t>(choice.id)) : std::string_view();
     emit(piece);
     if (run_.jsonl || run_.logprobs > 0) report_token(choice, piece);
     ++count_;
-    return decoder_.stopped_by() < 0 && !closed_;
+    return !stopped() && !closed_;
   }
 
   void finish() {
-    if (decoder_.stopped_by() < 0) {
-      emit(decoder_.finish());
-    } else {
-      result_.stop_string = run_.stop[static_cast<size_t>(decoder_.stopped_by())];
+    if (stopped()) {
+      result_.stop_string = run_.stop[static_cast<size_t>(decoder_->stopped_by())];
+    } else if (decoder_) {
+      emit(decoder_->finish());
     }
   }
   void start() { begin_ = Clock::now(); }
   double first_token_s() const { return std::max(first_, 0.0); }
   bool closed() const { return closed_; }
-  bool stopped() const { return decoder_.stopped_by() >= 0; }
+  bool stopped() const { return decoder_ && decoder_->stopped_by() >= 0; }
 
  private:
   bool silent() const { return common_.json || run_.jsonl || !run_.batch_file.empty(); }
@@ -64,7 +66,8 @@ class Printer {
     token.logprob = choice.logprob;
     for (int32_t i = 0; i < choice.best_count; ++i) {
       int32_t id = static_cast<int32_t>(choice.best[i].id);
-      token.likeliest.push_back({id, loaded_.tokenizer->decode(std::span(&id, 1), text::ShowSpecial::Yes), choice.best[i].logprob});
+      std::string shown = loaded_.tokenizer ? loaded_.tokenizer->decode(std::span(&id, 1), text::ShowSpecial::Yes) : std::string();
+      token.likeliest.push_back({id, std::move(shown), choice.best[i].logprob});
     }
     if (run_.jsonl && run_.batch_file.empty() && !put(token_json(count_, token, run_.logprobs > 0) + "\n")) closed_ = true;
     if (run_.logprobs > 0) result_.tokens.push_back(std::move(token));
@@ -74,7 +77,7 @@ class Printer {
   const RunOptions& run_;
   const CommonOptions& common_;
   RunResult& result_;
-  text::StreamDecoder decoder_;
+  std::optional<text::StreamDecoder> decoder_;  // none where there is no tokenizer: ids only
   Clock::time_point begin_ = Clock::now();
   double first_ = -1;
   size_t count_ = 0;
@@ -203,7 +206,10 @@ Result<void> prepare(Run& run) {
 int verb_run(const Options& options) {
   Run run{options, {}, {}, {}, false};
   if (auto checked = check_options(options); !checked) return report_error(checked.error(), options.common);
-  if (auto status = load(options, {true, true, false, false}, run.loaded)) return *status;
+  // Ids in and ids out need no tokenizer.
+  bool ids_only = !options.run.prompt_ids.empty() && (options.common.json || options.run.jsonl);
+  Tokenizing tokenizing = ids_only ? Tokenizing::IfThere : Tokenizing::Yes;
+  if (auto status = load(options, {tokenizing, true, false, false}, run.loaded)) return *status;
   auto done = [&]() -> Result<void> {
     AXON_TRY_VOID(prepare(run));
     if (!options.run.batch_file.empty()) return run_batch(run);

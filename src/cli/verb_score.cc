@@ -7,6 +7,7 @@
 #include "cli/output.h"
 #include "cli/prompt.h"
 #include "cli/report.h"
+#include "cli/signals.h"
 #include "cli/verbs.h"
 #include "support/file.h"
 
@@ -27,6 +28,7 @@ Result<std::vector<int64_t>> ids_to_score(const LoadedModel& loaded, const Score
   std::string text;
   if (options.file.empty()) {
     text = read_standard_input();
+    if (interrupt_status() != 0) return Error{"RUN-INTERRUPTED", "interrupted", {}, -1, {}};
   } else {
     AXON_TRY(text, read_file(options.file));
   }
@@ -41,6 +43,7 @@ Result<void> score(LoadedModel& loaded, const Options& options, ScoreReport& rep
   int64_t total = static_cast<int64_t>(report.ids.size());
   int64_t window = limit > 0 ? std::min(limit, total) : total;
   AXON_TRY(auto session, runtime::Session::create(*loaded.model, {1, window, options.model.chunk}));
+  AXON_TRY_VOID(check_ids(report.ids, session->vocabulary()));
   for (int64_t begin = 0; begin + 1 < total; begin += window) {
     int64_t count = std::min(window, total - begin);
     session->reset();
@@ -52,7 +55,7 @@ Result<void> score(LoadedModel& loaded, const Options& options, ScoreReport& rep
       }
     };
     AXON_TRY(runtime::RunStatus status, session->feed_all(report.ids.data() + begin, count, nullptr, each, interrupt_flag()));
-    if (status == runtime::RunStatus::Cancelled) return Error{"RUN-VALUE", "interrupted", {}, -1, {}};
+    if (status == runtime::RunStatus::Cancelled) return Error{"RUN-INTERRUPTED", "interrupted", {}, -1, {}};
   }
   for (double p : report.logprobs) report.total += p;
   report.perplexity = std::exp(-report.total / static_cast<double>(report.logprobs.size()));
@@ -63,7 +66,7 @@ Result<void> score(LoadedModel& loaded, const Options& options, ScoreReport& rep
 
 int verb_score(const Options& options) {
   LoadedModel loaded;
-  if (auto status = load(options, {options.score.ids.empty(), true, false, false}, loaded)) return *status;
+  if (auto status = load(options, {options.score.ids.empty() ? Tokenizing::Yes : Tokenizing::No, true, false, false}, loaded)) return *status;
   ScoreReport report;
   auto done = score(loaded, options, report);
   if (!done) return report_error(done.error(), options.common);

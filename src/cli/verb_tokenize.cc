@@ -7,8 +7,8 @@
 #include "cli/output.h"
 #include "cli/prompt.h"
 #include "cli/report.h"
+#include "cli/signals.h"
 #include "cli/verbs.h"
-#include "runtime/formats/tokenizer_source.h"
 #include "support/file.h"
 
 namespace axon::cli {
@@ -17,13 +17,16 @@ namespace {
 Result<std::string> input_text(const TokenizeOptions& options) {
   if (!options.file.empty()) return read_file(options.file);
   if (options.text_given && options.text != "-") return options.text;
-  return read_standard_input();
+  std::string text = read_standard_input();
+  if (interrupt_status() != 0) return Error{"RUN-INTERRUPTED", "interrupted", {}, -1, {}};
+  return text;
 }
 
 Result<std::string> answer(const LoadedModel& loaded, const Options& options) {
   const TokenizeOptions& o = options.tokenize;
   if (!o.decode.empty()) {
     AXON_TRY(std::vector<int64_t> ids, parse_ids(o.decode, "--decode"));
+    AXON_TRY_VOID(check_ids(ids, loaded.tokenizer->end_id()));
     std::vector<int32_t> narrow(ids.begin(), ids.end());
     std::string text = loaded.tokenizer->decode(narrow, o.show_special ? text::ShowSpecial::Yes : text::ShowSpecial::No);
     return options.common.json ? ids_json(ids, text) + "\n" : text + "\n";
@@ -48,9 +51,7 @@ int verb_tokenize(const Options& options) {
   LoadedModel loaded;
   auto checkpoint = formats::open_checkpoint(options.model.model);
   if (!checkpoint) return report_error(checkpoint.error(), options.common);
-  auto spec = formats::load_tokenizer(*checkpoint);
-  if (!spec) return report_error(spec.error(), options.common);
-  auto tokenizer = text::Tokenizer::create(std::move(*spec));
+  auto tokenizer = make_tokenizer(*checkpoint);
   if (!tokenizer) return report_error(tokenizer.error(), options.common);
   loaded.tokenizer = std::move(*tokenizer);
   auto text = answer(loaded, options);

@@ -33,7 +33,7 @@ void add_config(const Frontend& frontend, const formats::Checkpoint& checkpoint,
   for (const sema::ConfigRead& r : frontend.materialized->config_reads) {
     if (!asked.insert(r.key).second) continue;
     auto& to = r.outcome == sema::ConfigRead::Outcome::Read ? read : defaulted;
-    to.push_back(r.key + " = " + r.value);
+    to.push_back(r.value.empty() ? r.key : r.key + " = " + r.value);
   }
   std::vector<std::string> ignored;
   for (const auto& [key, value] : checkpoint.config.members) {
@@ -55,8 +55,9 @@ CheckReport check_checkpoint(Frontend& frontend, const formats::Checkpoint& chec
   options.masked = false;
   options.extend = false;
   options.files = &frontend.session->files;
-  opt::Answers answers{&params};
+  opt::Answers answers{&params, &checkpoint.config};
   auto program = plan::plan(*frontend.graph, frontend.session->types, answers, options, frontend.session->sink);
+  point_at_program(*frontend.session);
   if (!program) return report;
   std::vector<std::pair<std::string, int>> reads;
   for (const runtime::Weight& weight : program->weights) count_reads(weight.source, reads);

@@ -6,6 +6,7 @@
 #include "driver/library.h"
 #include "lower/lower.h"
 #include "support/check.h"
+#include "support/text.h"
 
 namespace axon::driver {
 namespace {
@@ -59,6 +60,21 @@ std::optional<Stage> parse_stage(std::string_view name) {
 }
 
 std::string_view spelling(Stage stage) { return kStages[static_cast<size_t>(stage)]; }
+
+void point_at_program(sema::Session& session) {
+  auto in_library = [&](Span span) { return span.valid() && starts_with(session.files.path(span.file), "library/"); };
+  for (Diagnostic& d : session.sink.all()) {
+    if (!in_library(d.span)) continue;
+    for (size_t i = 0; i < d.notes.size(); ++i) {
+      if (d.notes[i].id != Note::NoteCalledHere || !d.notes[i].span.valid() || in_library(d.notes[i].span)) continue;
+      DiagNote inside{Note::NoteHere, d.span, {"in the library"}};
+      d.span = d.notes[i].span;
+      if (d.context.empty() && !d.notes[i].args.empty()) d.context = d.notes[i].args[0].text;
+      d.notes[i] = std::move(inside);
+      break;
+    }
+  }
+}
 
 Frontend run_frontend(const FrontendOptions& options) {
   if (!options.auto_overlay) return run_once(options, options.overlays);

@@ -52,6 +52,8 @@ struct Frontend {
 };
 
 Frontend run_frontend(const FrontendOptions& options);
+// Errors that the planner found inside the library are shown where the program calls it.
+void point_at_program(sema::Session& session);
 // The stage's text; needs a front end that got that far.
 std::string dump_stage(const Frontend& frontend, Stage stage);
 

@@ -68,7 +68,8 @@ Result<ProgramText> find_program(const ModelRequest& request, const formats::Che
   ProgramText out;
   out.main = request.main;
   if (!request.program.empty()) {
-    if (auto zoo = find_zoo_program(request.program); zoo && !file_exists(request.program)) {
+    bool is_file = file_exists(request.program) && !is_directory(request.program);
+    if (auto zoo = find_zoo_program(request.program); zoo && !is_file) {
       out.path = zoo->name + ".axon";
       out.text = std::string(zoo->text);
       out.name = zoo->name;
@@ -143,9 +144,10 @@ Compiled compile_model(const ModelRequest& request) {
   options.masked = request.masked;
   options.score = request.scores;
   options.files = &out.frontend.session->files;
-  opt::Answers plan_answers{&params};
+  opt::Answers plan_answers{&params, &out.checkpoint->config};
   out.program = plan::plan(*out.frontend.graph, out.frontend.session->types, plan_answers, options,
                            out.frontend.session->sink);
+  point_at_program(*out.frontend.session);
   if (out.program) {
     out.program->model = out.program_name;
     if (!out.task.empty()) out.program->task = out.task;

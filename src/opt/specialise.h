@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "graph/graph.h"
+#include "model/config_value.h"
 #include "model/param_index.h"
 #include "opt/tree.h"
 #include "source/diag.h"
@@ -24,6 +25,7 @@ namespace axon::opt {
 // The checkpoint's answers.
 struct Answers {
   const model::ParamIndex* params = nullptr;
+  const model::ConfigValue* config = nullptr;  // for reports only: reads were decided before
 };
 
 struct SpecialiseOptions {

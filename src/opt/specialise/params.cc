@@ -75,6 +75,41 @@ const model::Resolved* Specialiser::require_param(NameId key, size_t least_rank)
   return nullptr;
 }
 
+// Whether an axis of a tensor has the width that the program names, if it names one.
+bool Specialiser::has_width(TreeId dim, NameId key, const model::Resolved& found, size_t axis) {
+  if (!dim.valid() || forest_[dim].kind != Tree::Kind::Int) return true;
+  std::optional<int64_t> want = integer_of(forest_[dim].dim);
+  if (!want || *want == found.shape[axis]) return true;
+  std::vector<std::string> is, needs;
+  for (size_t i = 0; i < found.shape.size(); ++i) {
+    is.push_back(std::to_string(found.shape[i]));
+    needs.push_back(std::to_string(i == axis ? *want : found.shape[i]));
+  }
+  report(Diag::RunParamShape, {std::string(names_.text(at(key, round_))), fmt::format("[{}]", join(is, ",")),
+                               fmt::format("[{}]", join(needs, ","))});
+  return false;
+}
+
+// The front end replaced the reads that have an answer; one that is reached here has none.
+TreeId Specialiser::config_read(Op op, const Args& args) {
+  const Tree& key_tree = forest_[args[0]];
+  bool named = key_tree.kind == Tree::Kind::String || key_tree.kind == Tree::Kind::Path;
+  if (!answers_.config || !named) return fail("a config read is not decided; a checkpoint is needed");
+  std::string key(names_.text(key_tree.text));
+  model::Lookup found = model::lookup(*answers_.config, key);
+  if (found.state == model::LookupState::NotAMap) {
+    return report(Diag::RunConfigType, {found.stuck_at, "no mapping", fmt::format("one to hold `{}`", key)});
+  }
+  bool absent = found.state != model::LookupState::Found || found.value->kind == model::ConfigValue::Kind::Null;
+  if (absent) return report(Diag::RunConfig, {key});
+  const char* needs = op == Op::ConfigInt || op == Op::ConfigDim ? "an integer"
+                      : op == Op::ConfigFloat                    ? "a number"
+                      : op == Op::ConfigBool                     ? "true or false"
+                      : op == Op::ConfigStr                      ? "a string"
+                                                                 : "a list";
+  return report(Diag::RunConfigType, {key, found.value->show(), needs});
+}
+
 graph::Operand Specialiser::path_literal(NameId text) {
   graph::Operand operand;
   operand.data = emitter_.path(text);
@@ -118,6 +153,7 @@ TreeId Specialiser::linear(Op op, const Args& args) {
     return report(Diag::RunParamShape, {std::string(names_.text(at(weight_key, round_))), fmt::format("[{},{}]", transpose ? in : out, transpose ? out : in),
                                         fmt::format("a width of {}", x.dims.empty() ? "1" : dims_.show(x.dims.back()))});
   }
+  if (!has_width(args[2], weight_key, *weight, transpose ? rank - 1 : rank - 2)) return {};
   bool has_bias = bias && resolve(bias_key) != nullptr;
   std::vector<DimId> dims = x.dims;
   dims.back() = dims_.integer(out);
@@ -140,7 +176,7 @@ TreeId Specialiser::embedding(const Args& args) {
   NameId base = forest_[args[0]].text;
   NameId key = names_.intern(fmt::format("{}.weight", names_.text(base)));
   const model::Resolved* table = require_param(key, 2);
-  if (!table) return {};
+  if (!table || !has_width(args[2], key, *table, table->shape.size() - 1)) return {};
   std::vector<DimId> dims = x.dims;
   dims.push_back(dims_.integer(table->shape.back()));
   std::vector<graph::Operand> operands(3);

@@ -128,6 +128,8 @@ class Specialiser {
   TreeId embedding(const Args& args);
   TreeId layernorm(const Args& args);
   NameId key_of(TreeId base, TreeId leaf);
+  bool has_width(TreeId dim, NameId key, const model::Resolved& found, size_t axis);
+  TreeId config_read(Op op, const Args& args);
   TreeId has_root(NameId root);
   const model::Resolved* resolve(NameId key);
   const model::Resolved* require_param(NameId key, size_t least_rank);
