@@ -88,6 +88,7 @@ TreeId Specialiser::run_module(graph::ModuleId id, const Args& args, const graph
   for (size_t i = 0; i < args.size(); ++i) {
     const graph::Value& value = module.values[module.inputs[i]];
     TreeId tree = coerce(args[i], value.type);
+    if (!tree.valid()) return {};
     bind_param_symbol(frame, value.name, tree);
     bind_dims(frame, value.type, tree);
     frame.values[static_cast<size_t>(module.inputs[i].index)] = tree;
