@@ -16,7 +16,7 @@ void Checker::run_stmt(Frame& f, StmtId id) {
   const Stmt s = s_.ast[id];
   switch (s.kind()) {
     case StmtKind::Bind: run_bind(f, s.as<Bind>(), s.span); break;
-    case StmtKind::Loop: run_loop(f, s.as<Loop>(), s.span); break;
+    case StmtKind::Loop: run_loop(f, s.as<Loop>()); break;
     case StmtKind::Return: {
       const auto& values = s.as<Return>().values;
       Value value = values.size() == 1 ? eval(f, values[0]) : eval_list(f, values, true, s.span);
@@ -102,24 +102,11 @@ std::vector<Value> Checker::run_round(Frame& f, const Loop& loop, const std::vec
   return yielded;
 }
 
-void Checker::run_loop(Frame& f, const Loop& loop, Span span) {
-  for (ExprId bound : {loop.from, loop.to, loop.step}) {
-    if (!bound.valid()) continue;
-    Value value = eval(f, bound);
-    TypeId type;
-    UnifyNotes notes;
-    if (auto bad = f.u.unify(value.type, t_.int_(), type, notes)) {
-      report_mismatch(f, *bad, "loop bound", s_.ast[bound].span);
-    }
-  }
-  std::vector<Value> carries;
-  for (const Target& target : loop.carry) {
-    carries.push_back({eval_name(f, target.name, target.span).type, {}});
-  }
+// Runs rounds, unreported, until the carried types no longer change.
+bool Checker::settle(Frame& f, const Loop& loop, std::vector<Value>& carries) {
   constexpr int kRounds = 8;
   bool recording = f.record;
   bool settled = carries.empty();
-  f.u.keep_unknowns(true);
   f.record = false;
   ++f.muted;
   for (int round = 0; round < kRounds && !settled; ++round) {
@@ -136,6 +123,25 @@ void Checker::run_loop(Frame& f, const Loop& loop, Span span) {
   }
   --f.muted;
   f.record = recording;
+  return settled;
+}
+
+void Checker::run_loop(Frame& f, const Loop& loop) {
+  for (ExprId bound : {loop.from, loop.to, loop.step}) {
+    if (!bound.valid()) continue;
+    Value value = eval(f, bound);
+    TypeId type;
+    UnifyNotes notes;
+    if (auto bad = f.u.unify(value.type, t_.int_(), type, notes)) {
+      report_mismatch(f, *bad, "loop bound", s_.ast[bound].span);
+    }
+  }
+  std::vector<Value> carries;
+  for (const Target& target : loop.carry) {
+    carries.push_back({eval_name(f, target.name, target.span).type, {}});
+  }
+  f.u.keep_unknowns(true);
+  bool settled = settle(f, loop, carries);
   std::vector<Value> last = run_round(f, loop, carries, carries.size());
   f.u.start_join();
   for (size_t i = 0; i < carries.size() && i < last.size(); ++i) {
@@ -152,7 +158,6 @@ void Checker::run_loop(Frame& f, const Loop& loop, Span span) {
   for (size_t i = 0; i < loop.targets.size() && i < carries.size(); ++i) {
     bind_local(f, loop.targets[i].name, sized(f, carries[i]), loop.targets[i].span);
   }
-  (void)span;
 }
 
 }  // namespace axon::sema::types

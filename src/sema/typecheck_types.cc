@@ -170,25 +170,23 @@ bool is_integer(TypeTable& t, TypeId type) {
 
 }  // namespace
 
-// Sets up the parameters, from the arguments of a call or (without) from the signature alone.
-void Checker::declare(Frame& f, const std::vector<Value>* arguments) {
+bool Checker::declares_integer(const Param& param) const {
+  if (!param.type.valid()) return false;
+  const TypeExpr& e = s_.ast[param.type];
+  const TypeExpr& inner = e.kind() == TypeExprKind::Optional ? s_.ast[e.as<TypeOptional>().inner] : e;
+  if (inner.kind() != TypeExprKind::Named) return false;
+  std::string_view text = s_.names.text(inner.as<TypeNamed>().name);
+  return text == "Int" || text == "Dim";
+}
+
+// Dims that name a parameter come first: they may occur in types of parameters before it.
+std::vector<Known> Checker::integer_parameters(Frame& f, const std::vector<Value>* arguments) {
   const auto& params = f.def.params;
-  auto argument = [&](size_t i) -> const Value* { return arguments ? &(*arguments)[i] : nullptr; };
-  // Dims that name a parameter come first: they may occur in types of parameters before it.
-  std::vector<Known> integers(params.size());
+  std::vector<Known> out(params.size());
   for (size_t i = 0; i < params.size(); ++i) {
-    bool declared = false;
-    if (params[i].type.valid()) {
-      const TypeExpr& e = s_.ast[params[i].type];
-      const TypeExpr& inner = e.kind() == TypeExprKind::Optional ? s_.ast[e.as<TypeOptional>().inner] : e;
-      if (inner.kind() == TypeExprKind::Named) {
-        std::string_view text = s_.names.text(inner.as<TypeNamed>().name);
-        declared = text == "Int" || text == "Dim";
-      }
-    }
-    const Value* arg = argument(i);
+    const Value* arg = arguments ? &(*arguments)[i] : nullptr;
     bool actual = arg && f.def.helper.kind != HelperKind::None && is_integer(t_, arg->type);
-    if (!declared && !actual) continue;
+    if (!declares_integer(params[i]) && !actual) continue;
     DimId dim;
     if (!arg) {
       dim = d_.of(d_.symbol(params[i].name, SymbolKind::Param));
@@ -199,49 +197,56 @@ void Checker::declare(Frame& f, const std::vector<Value>* arguments) {
       dim = null ? d_.of(d_.fresh(s_.names.text(params[i].name), SymbolKind::Variable)) : f.u.unknown();
     }
     f.dims[params[i].name] = dim;
-    integers[i] = Known::of(dim);
+    out[i] = Known::of(dim);
   }
+  return out;
+}
+
+// What a parameter is inside the definition, given an argument.
+Value Checker::bind_argument(Frame& f, size_t index, TypeId formal, const Value& arg, const Known& integer) {
+  UnifyNotes notes;
+  TypeId type;
+  auto bad = f.u.unify(arg.type, formal, type, notes);
+  if (notes.dropped_optional) f.dropped.push_back(static_cast<int>(index));
+  if (bad && !f.failure) {
+    f.failure = Failure{};
+    f.failure->argument = static_cast<int>(index);
+    f.failure->mismatch = bad;
+  }
+  formal = f.u.resolve(formal);
+  TypeKind k = t_.kind(formal);
+  bool takes_null = k == TypeKind::Optional || k == TypeKind::Any || k == TypeKind::Null;
+  // An argument that is certainly there makes the parameter certain too.
+  bool certain = arg.known.kind != Known::Kind::Nothing && !arg.known.is_null() &&
+                 t_.kind(arg.type) != TypeKind::Optional;
+  if (bad) type = formal;
+  if (!takes_null || certain) type = t_.strip_optional(type);
+  Known known = arg.known;
+  if (t_.kind(t_.strip_optional(type)) == TypeKind::Float) {
+    if (known.kind != Known::Kind::Nothing && !known.is_null()) known = Known::not_null();
+  } else if (!known.is_dim() && !known.is_null() && is_integer(t_, type)) {
+    known = integer.is_dim() ? integer : Known::of(f.u.unknown());
+  }
+  return {k == TypeKind::Any ? arg.type : type, known};
+}
+
+// Sets up the parameters, from the arguments of a call or (without) from the signature alone.
+void Checker::declare(Frame& f, const std::vector<Value>* arguments) {
+  const auto& params = f.def.params;
+  std::vector<Known> integers = integer_parameters(f, arguments);
   for (size_t i = 0; i < params.size(); ++i) {
-    TypeId formal = params[i].type.valid() ? type_of(f, params[i].type) : TypeId{};
-    if (!formal.valid()) {
-      formal = t_.variable(d_.fresh("T", SymbolKind::Variable));
-    } else if (params[i].optional) {
-      formal = t_.optional(formal);
+    TypeId formal = params[i].type.valid() ? type_of(f, params[i].type)
+                                           : t_.variable(d_.fresh("T", SymbolKind::Variable));
+    if (params[i].type.valid() && params[i].optional) formal = t_.optional(formal);
+    if (arguments) {
+      f.params.push_back(bind_argument(f, i, formal, (*arguments)[i], integers[i]));
+      continue;
     }
-    Value value{formal, integers[i]};
-    if (const Value* arg = argument(i)) {
-      UnifyNotes notes;
-      TypeId type;
-      auto bad = f.u.unify(arg->type, formal, type, notes);
-      if (notes.dropped_optional) f.dropped.push_back(static_cast<int>(i));
-      if (bad && !f.failure) {
-        f.failure = Failure{};
-        f.failure->argument = static_cast<int>(i);
-        f.failure->mismatch = bad;
-      }
-      formal = f.u.resolve(formal);
-      bool takes_null = t_.kind(formal) == TypeKind::Optional || t_.kind(formal) == TypeKind::Any ||
-                        t_.kind(formal) == TypeKind::Null;
-      bool certain = arg->known.kind != Known::Kind::Nothing && !arg->known.is_null() &&
-                     t_.kind(arg->type) != TypeKind::Optional;
-      if (bad) type = formal;
-      if (!takes_null || certain) type = t_.strip_optional(type);
-      value.type = type;
-      value.known = arg->known;
-      if (t_.kind(t_.strip_optional(type)) == TypeKind::Float) {
-        bool null = arg->known.is_null();
-        value.known = null ? Known::null() : arg->known.kind == Known::Kind::Nothing ? Known{} : Known::not_null();
-      } else if (!arg->known.is_dim() && !arg->known.is_null() && is_integer(t_, type)) {
-        value.known = integers[i].is_dim() ? integers[i] : Known::of(f.u.unknown());
-      }
-      if (t_.kind(formal) == TypeKind::Any) value.type = arg->type;
-    } else {
-      std::vector<SymbolId> symbols;
-      collect_symbols(formal, symbols);
-      for (SymbolId symbol : symbols) f.u.anchor(symbol);
-      f.declared.insert(symbols.begin(), symbols.end());
-    }
-    f.params.push_back(value);
+    std::vector<SymbolId> symbols;
+    collect_symbols(formal, symbols);
+    for (SymbolId symbol : symbols) f.u.anchor(symbol);
+    f.declared.insert(symbols.begin(), symbols.end());
+    f.params.push_back({formal, integers[i]});
   }
   f.dim_values = f.dims;  // so far only names of parameters and of dims in their types
   for (size_t i = 0; i < params.size(); ++i) {

@@ -35,7 +35,11 @@ struct UnifyNotes {
   bool dropped_optional = false;
 };
 
+struct AxisPairing;
+
 class Unifier {
+  friend struct AxisPairing;
+
  public:
   explicit Unifier(TypeTable& types) : types_(types), dims_(types.dims()) {}
 
@@ -92,6 +96,9 @@ class Unifier {
                                          TypeId& result);
   std::optional<Mismatch> unify_items(const TypeData& actual, const TypeData& required,
                                       TypeId& result, UnifyNotes& notes);
+  std::optional<Mismatch> unify_plain(TypeId actual, TypeId required, TypeId& result, UnifyNotes& notes);
+  std::optional<Mismatch> unify_runs(AxisPairing& pairing, size_t l, size_t r, std::vector<Axis>& result);
+  std::optional<Mismatch> join_items(TypeId left, TypeId right, TypeId& result);
   std::optional<Mismatch> join_axes(const TypeData& a, const TypeData& b, TypeId& result);
   bool occurs(SymbolId variable, TypeId type);
   DimId join_dim(DimId a, DimId b);

@@ -90,95 +90,97 @@ bool Unifier::occurs(SymbolId variable, TypeId type) {
 
 // ---- shapes --------------------------------------------------------------------------------
 
-std::optional<Mismatch> Unifier::unify_axes(const std::vector<Axis>& left_in,
-                                            const std::vector<Axis>& right_in,
-                                            std::vector<Axis>& result) {
-  std::vector<Axis> left = resolve(left_in);
-  std::vector<Axis> right = resolve(right_in);
-  size_t l = run_position(left);
-  size_t r = run_position(right);
-  auto shapes = [&](Mismatch::Kind kind) {
-    return clash(kind, types_.tensor(left), types_.tensor(right));
-  };
-  auto pair = [&](size_t i, size_t j) -> std::optional<Mismatch> {
-    auto bad = unify_dim(left[i].dim, right[j].dim);
+// Two resolved shapes on the way to one.
+struct AxisPairing {
+  Unifier& u;
+  std::vector<Axis> left, right;
+
+  Mismatch shapes(Mismatch::Kind kind) {
+    return clash(kind, u.types().tensor(left), u.types().tensor(right));
+  }
+  std::optional<Mismatch> pair(size_t i, size_t j) {
+    auto bad = u.unify_dim(left[i].dim, right[j].dim);
     if (!bad) return {};
-    bad->left = types_.tensor(left);
-    bad->right = types_.tensor(right);
+    bad->left = u.types().tensor(left);
+    bad->right = u.types().tensor(right);
     bad->axis = static_cast<int>(i);
     return bad;
-  };
-  // The unified shape; `from` is the side whose axes are listed, aligned at both ends with `to`.
-  auto finish = [&](const std::vector<Axis>& from, const std::vector<Axis>& to, size_t prefix, size_t suffix) {
-    result.clear();
-    for (size_t i = 0; i < from.size(); ++i) {
-      size_t behind = from.size() - 1 - i;
-      Axis axis = from[i];
-      size_t j = i < prefix ? i : to.size() - 1 - behind;
-      if (!axis.is_run() && (i < prefix || behind < suffix)) axis.dim = choose(axis.dim, to[j].dim);
-      result.push_back(axis);
-    }
-    result = resolve(result);
-  };
-  bool left_run = l != std::string::npos;
-  bool right_run = r != std::string::npos;
-  if (!left_run && !right_run) {
-    if (left.size() != right.size()) return shapes(Mismatch::Kind::Rank);
-    for (size_t i = 0; i < left.size(); ++i) {
+  }
+  std::optional<Mismatch> pair_ends(size_t prefix, size_t suffix) {
+    for (size_t i = 0; i < prefix; ++i) {
       if (auto bad = pair(i, i)) return bad;
     }
-    finish(left, right, left.size(), 0);
-    return {};
-  }
-  if (left_run && right_run) {
-    if (left == right) {
-      result = left;
-      return {};
-    }
-    size_t ls = left.size() - l - 1;
-    size_t rs = right.size() - r - 1;
-    bool same_run = left[l].run == right[r].run;
-    bool aligned = l == r && ls == rs;
-    if (same_run && !aligned) return shapes(Mismatch::Kind::Variadic);
-    if (!aligned && !(l == 0 && ls <= rs) && !(r == 0 && rs <= ls)) {
-      return shapes(Mismatch::Kind::Variadic);
-    }
-    size_t suffix = std::min(ls, rs);
     for (size_t i = 0; i < suffix; ++i) {
       if (auto bad = pair(left.size() - 1 - i, right.size() - 1 - i)) return bad;
     }
-    if (aligned) {
-      for (size_t i = 0; i < l; ++i) {
-        if (auto bad = pair(i, i)) return bad;
-      }
-      if (!same_run) {
-        bool keep_left = prefers_left(left[l].run, right[r].run);
-        run_bindings_[keep_left ? right[r].run : left[l].run] = {keep_left ? left[l] : right[r]};
-      }
-      finish(left, right, l, suffix);
-      return {};
-    }
-    bool bind_left = l == 0 && ls <= rs;
-    const auto& other = bind_left ? right : left;
-    SymbolId run = bind_left ? left[l].run : right[r].run;
-    run_bindings_[run] = {other.begin(), other.end() - static_cast<std::ptrdiff_t>(suffix)};
-    finish(other, bind_left ? left : right, 0, suffix);
     return {};
   }
-  const auto& open = left_run ? left : right;
-  const auto& closed = left_run ? right : left;
+  // The unified shape: the axes of `from`, of which `prefix` and `suffix` have partners in `to`.
+  std::vector<Axis> finish(const std::vector<Axis>& from, const std::vector<Axis>& to, size_t prefix, size_t suffix) {
+    std::vector<Axis> out;
+    for (size_t i = 0; i < from.size(); ++i) {
+      size_t behind = from.size() - 1 - i;
+      Axis axis = from[i];
+      bool paired = i < prefix || behind < suffix;
+      if (!axis.is_run() && paired) axis.dim = u.choose(axis.dim, to[i < prefix ? i : to.size() - 1 - behind].dim);
+      out.push_back(axis);
+    }
+    return u.resolve(out);
+  }
+};
+
+// Both shapes have a run, at l and r.
+std::optional<Mismatch> Unifier::unify_runs(AxisPairing& p, size_t l, size_t r, std::vector<Axis>& result) {
+  result = p.left;
+  if (p.left == p.right) return {};
+  size_t ls = p.left.size() - l - 1;
+  size_t rs = p.right.size() - r - 1;
+  SymbolId left_run = p.left[l].run;
+  SymbolId right_run = p.right[r].run;
+  bool same_run = left_run == right_run;
+  bool aligned = l == r && ls == rs;
+  bool bind_left = l == 0 && ls <= rs;
+  bool bind_right = r == 0 && rs <= ls;
+  if (!aligned && (same_run || (!bind_left && !bind_right))) return p.shapes(Mismatch::Kind::Variadic);
+  size_t suffix = std::min(ls, rs);
+  if (auto bad = p.pair_ends(aligned ? l : 0, suffix)) return bad;
+  if (aligned) {
+    if (!same_run) {
+      bool keep_left = prefers_left(left_run, right_run);
+      run_bindings_[keep_left ? right_run : left_run] = {keep_left ? p.left[l] : p.right[r]};
+    }
+    result = p.finish(p.left, p.right, l, suffix);
+    return {};
+  }
+  const auto& other = bind_left ? p.right : p.left;
+  run_bindings_[bind_left ? left_run : right_run] = {other.begin(), other.end() - static_cast<std::ptrdiff_t>(suffix)};
+  result = p.finish(other, bind_left ? p.left : p.right, 0, suffix);
+  return {};
+}
+
+std::optional<Mismatch> Unifier::unify_axes(const std::vector<Axis>& left, const std::vector<Axis>& right,
+                                            std::vector<Axis>& result) {
+  AxisPairing p{*this, resolve(left), resolve(right)};
+  size_t l = run_position(p.left);
+  size_t r = run_position(p.right);
+  bool left_run = l != std::string::npos;
+  bool right_run = r != std::string::npos;
+  if (left_run && right_run) return unify_runs(p, l, r, result);
+  if (!left_run && !right_run) {
+    if (p.left.size() != p.right.size()) return p.shapes(Mismatch::Kind::Rank);
+    if (auto bad = p.pair_ends(p.left.size(), 0)) return bad;
+    result = p.finish(p.left, p.right, p.left.size(), 0);
+    return {};
+  }
+  const auto& open = left_run ? p.left : p.right;
+  const auto& closed = left_run ? p.right : p.left;
   size_t prefix = left_run ? l : r;
   size_t suffix = open.size() - prefix - 1;
-  if (closed.size() < prefix + suffix) return shapes(Mismatch::Kind::Rank);
-  for (size_t i = 0; i < prefix; ++i) {
-    if (auto bad = pair(i, i)) return bad;
-  }
-  for (size_t i = 0; i < suffix; ++i) {
-    if (auto bad = pair(left.size() - 1 - i, right.size() - 1 - i)) return bad;
-  }
+  if (closed.size() < prefix + suffix) return p.shapes(Mismatch::Kind::Rank);
+  if (auto bad = p.pair_ends(prefix, suffix)) return bad;
   run_bindings_[open[prefix].run] = {closed.begin() + static_cast<std::ptrdiff_t>(prefix),
                                      closed.end() - static_cast<std::ptrdiff_t>(suffix)};
-  finish(closed, open, prefix, suffix);
+  result = p.finish(closed, open, prefix, suffix);
   return {};
 }
 
@@ -216,6 +218,43 @@ std::optional<Mismatch> Unifier::unify_items(const TypeData& actual, const TypeD
   return {};
 }
 
+// Two types that are neither equal, open nor optional.
+std::optional<Mismatch> Unifier::unify_plain(TypeId actual, TypeId required, TypeId& result,
+                                             UnifyNotes& notes) {
+  const TypeData a = types_.get(actual);
+  const TypeData r = types_.get(required);
+  if (is_number(a.kind) && is_number(r.kind)) {
+    if (a.kind == TypeKind::Float) return clash(Mismatch::Kind::Numeric, actual, required);
+    result = required;
+    return {};
+  }
+  if (a.kind == TypeKind::Tuple && r.kind == TypeKind::List) {
+    // The pieces of a split are a tuple wherever their number is known.
+    start_join();
+    TypeId item = a.items[0];
+    for (TypeId other : a.items) {
+      if (auto bad = join(item, other, item)) return bad;
+    }
+    return unify(item, r.items[0], item, notes);
+  }
+  if (a.kind != r.kind) return clash(Mismatch::Kind::Type, actual, required);
+  if (a.kind == TypeKind::Tensor) {
+    if (!a.known_rank || !r.known_rank) {
+      result = a.known_rank ? actual : required;
+      return {};
+    }
+    std::vector<Axis> axes;
+    if (auto bad = unify_axes(a.axes, r.axes, axes)) return bad;
+    result = types_.tensor(std::move(axes));
+    return {};
+  }
+  if (a.kind == TypeKind::Tuple && a.items.size() != r.items.size()) {
+    return clash(Mismatch::Kind::TupleSize, actual, required);
+  }
+  if (a.kind == TypeKind::Tuple || a.kind == TypeKind::List) return unify_items(a, r, result, notes);
+  return clash(Mismatch::Kind::Type, actual, required);
+}
+
 std::optional<Mismatch> Unifier::unify(TypeId actual, TypeId required, TypeId& result,
                                        UnifyNotes& notes) {
   actual = resolve(actual);
@@ -247,38 +286,7 @@ std::optional<Mismatch> Unifier::unify(TypeId actual, TypeId required, TypeId& r
     notes.dropped_optional = true;
     return unify(a.items[0], required, result, notes);
   }
-  if (is_number(a.kind) && is_number(r.kind)) {
-    if (a.kind == TypeKind::Float) return clash(Mismatch::Kind::Numeric, actual, required);
-    result = required;
-    return {};
-  }
-  if (a.kind == TypeKind::Tuple && r.kind == TypeKind::List) {
-    // The pieces of a split are a tuple wherever their number is known.
-    start_join();
-    TypeId item = a.items[0];
-    for (TypeId other : a.items) {
-      if (auto bad = join(item, other, item)) return bad;
-    }
-    return unify(item, r.items[0], item, notes);
-  }
-  if (a.kind != r.kind) return clash(Mismatch::Kind::Type, actual, required);
-  if (a.kind == TypeKind::Tensor) {
-    if (!a.known_rank || !r.known_rank) {
-      result = a.known_rank ? actual : required;
-      return {};
-    }
-    std::vector<Axis> axes;
-    if (auto bad = unify_axes(a.axes, r.axes, axes)) return bad;
-    result = types_.tensor(std::move(axes));
-    return {};
-  }
-  if (a.kind == TypeKind::Tuple && a.items.size() != r.items.size()) {
-    return clash(Mismatch::Kind::TupleSize, actual, required);
-  }
-  if (a.kind == TypeKind::Tuple || a.kind == TypeKind::List) {
-    return unify_items(a, r, result, notes);
-  }
-  return clash(Mismatch::Kind::Type, actual, required);
+  return unify_plain(actual, required, result, notes);
 }
 
 // ---- joins ---------------------------------------------------------------------------------
@@ -340,51 +348,17 @@ std::optional<Mismatch> Unifier::join_axes(const TypeData& a, const TypeData& b,
   return {};
 }
 
-std::optional<Mismatch> Unifier::join(TypeId left, TypeId right, TypeId& result) {
-  left = resolve(left);
-  right = resolve(right);
-  result = left;
-  if (left == right) return {};
+// Lists, tuples and the pieces of a split, which is a list of as many items as the tuple has.
+std::optional<Mismatch> Unifier::join_items(TypeId left, TypeId right, TypeId& result) {
   const TypeData a = types_.get(left);
   const TypeData b = types_.get(right);
-  if (a.kind == TypeKind::Error || b.kind == TypeKind::Error) {
-    result = a.kind == TypeKind::Error ? right : left;
-    return {};
-  }
-  if (a.kind == TypeKind::Any || b.kind == TypeKind::Any) {
-    result = types_.any();
-    return {};
-  }
-  bool optional = a.kind == TypeKind::Null || b.kind == TypeKind::Null ||
-                  a.kind == TypeKind::Optional || b.kind == TypeKind::Optional;
-  if (optional) {
-    TypeId inner = a.kind == TypeKind::Null ? right : left;
-    if (a.kind != TypeKind::Null && b.kind != TypeKind::Null) {
-      if (auto bad = join(types_.strip_optional(left), types_.strip_optional(right), inner)) return bad;
-    }
-    result = types_.optional(types_.strip_optional(inner));
-    return {};
-  }
-  if (a.kind == TypeKind::Variable) return unify_variable(left, right, true, result);
-  if (b.kind == TypeKind::Variable) return unify_variable(right, left, false, result);
-  if (is_number(a.kind) && is_number(b.kind)) {
-    bool is_float = a.kind == TypeKind::Float || b.kind == TypeKind::Float;
-    result = is_float ? types_.float_() : types_.dim();
-    return {};
-  }
-  if (a.kind == TypeKind::Tuple && b.kind == TypeKind::List) return join(right, left, result);
+  if (a.kind == TypeKind::Tuple && b.kind == TypeKind::List) return join_items(right, left, result);
   if (a.kind == TypeKind::List && b.kind == TypeKind::Tuple) {
     TypeId item = a.items[0];
     for (TypeId other : b.items) {
       if (auto bad = join(item, other, item)) return bad;
     }
     result = types_.list(item);
-    return {};
-  }
-  if (a.kind != b.kind) return clash(Mismatch::Kind::Type, left, right);
-  if (a.kind == TypeKind::Tensor) {
-    if (a.known_rank && b.known_rank) return join_axes(a, b, result);
-    result = types_.tensor();
     return {};
   }
   if (a.items.size() != b.items.size()) return clash(Mismatch::Kind::TupleSize, left, right);
@@ -394,8 +368,45 @@ std::optional<Mismatch> Unifier::join(TypeId left, TypeId right, TypeId& result)
     if (auto bad = join(a.items[i], b.items[i], item)) return bad;
     items.push_back(item);
   }
-  if (a.kind == TypeKind::List) result = types_.list(items[0]);
-  if (a.kind == TypeKind::Tuple) result = types_.tuple(std::move(items));
+  result = a.kind == TypeKind::List ? types_.list(items[0]) : types_.tuple(std::move(items));
+  return {};
+}
+
+std::optional<Mismatch> Unifier::join(TypeId left, TypeId right, TypeId& result) {
+  left = resolve(left);
+  right = resolve(right);
+  result = left;
+  if (left == right) return {};
+  const TypeData a = types_.get(left);
+  const TypeData b = types_.get(right);
+  auto either = [&](TypeKind kind) { return a.kind == kind || b.kind == kind; };
+  if (either(TypeKind::Error)) {
+    result = a.kind == TypeKind::Error ? right : left;
+    return {};
+  }
+  if (either(TypeKind::Any)) {
+    result = types_.any();
+    return {};
+  }
+  if (either(TypeKind::Null) || either(TypeKind::Optional)) {
+    TypeId inner = a.kind == TypeKind::Null ? right : left;
+    if (!either(TypeKind::Null)) {
+      if (auto bad = join(types_.strip_optional(left), types_.strip_optional(right), inner)) return bad;
+    }
+    result = types_.optional(types_.strip_optional(inner));
+    return {};
+  }
+  if (a.kind == TypeKind::Variable) return unify_variable(left, right, true, result);
+  if (b.kind == TypeKind::Variable) return unify_variable(right, left, false, result);
+  if (is_number(a.kind) && is_number(b.kind)) {
+    result = either(TypeKind::Float) ? types_.float_() : types_.dim();
+    return {};
+  }
+  auto many = [](TypeKind kind) { return kind == TypeKind::List || kind == TypeKind::Tuple; };
+  if (many(a.kind) && many(b.kind)) return join_items(left, right, result);
+  if (a.kind != b.kind || a.kind != TypeKind::Tensor) return clash(Mismatch::Kind::Type, left, right);
+  if (a.known_rank && b.known_rank) return join_axes(a, b, result);
+  result = types_.tensor();
   return {};
 }
 
