@@ -14,6 +14,8 @@ Lowering::Lowering(Context& context, const LowerRequest& request, runtime::Phase
       types_(context.types), uses_(*request.module), views_(context.dims), view_(request.module->values.size()) {
   rows_.selected.resize(module_.nodes.size());
   find_rounds();
+  for (size_t i = 0; i < request.states.size(); ++i) leaf_after_.emplace(request.states[i].after, i);
+  for (size_t i = 0; i < request.states.size(); ++i) state_leaf_.emplace(request.states[i].state, i);
   if (request.head.valid()) rows_ = find_rows(module_, types_, uses_, request.head);
 }
 
@@ -40,21 +42,17 @@ void Lowering::place_inputs() {
 }
 
 View Lowering::state_view(runtime::StateId state) {
+  auto known = state_views_.find(state);
+  if (known != state_views_.end()) return known->second;
   const runtime::State& facts = context_.program.states[state];
-  std::vector<DimId> dims;
-  for (const StateLeaf& leaf : request_.states) {
-    if (leaf.state == state) dims = dims_of(leaf.after);
-  }
-  auto [it, fresh] = state_values_.emplace(state, runtime::ValId{});
-  if (fresh) {
-    runtime::Value made;
-    made.dtype = facts.dtype;
-    made.shape = facts.shape;
-    made.place = runtime::PlaceState{state};
-    made.name = facts.name;
-    it->second = phase_.values.add(std::move(made));
-  }
-  return views_.dense(it->second, std::move(dims), facts.dtype);
+  runtime::Value made;
+  made.dtype = facts.dtype;
+  made.shape = facts.shape;
+  made.place = runtime::PlaceState{state};
+  made.name = facts.name;
+  runtime::ValId id = phase_.values.add(std::move(made));
+  std::vector<DimId> dims = dims_of(request_.states[state_leaf_.at(state)].after);
+  return state_views_.emplace(state, views_.dense(id, std::move(dims), facts.dtype)).first->second;
 }
 
 // A value is resident in a state when it is what the state holds at the end, or a step of the chain of
@@ -97,7 +95,7 @@ bool Lowering::finish() {
   for (const StateLeaf& leaf : request_.states) {
     auto resident = resident_.find(leaf.after);
     if (leaf.after == leaf.before || (resident != resident_.end() && resident->second == leaf.state)) continue;
-    if (std::find(stored_.begin(), stored_.end(), leaf.state) != stored_.end()) continue;
+    if (stored_.count(leaf.state)) continue;
     if (!view_[static_cast<size_t>(leaf.after.index)].base.valid()) {
       return fail(fmt::format("`{}` is not computed", context_.program.states[leaf.state].name));
     }

@@ -5,6 +5,7 @@
 #include <optional>
 #include <string>
 #include <unordered_map>
+#include <unordered_set>
 #include <vector>
 
 #include "plan/arena.h"
@@ -170,7 +171,9 @@ class Lowering {
   RowRegion rows_;
   std::vector<View> view_;                                   // by ValueId; base invalid: not computed
   std::unordered_map<graph::ValueId, runtime::StateId, IdHash> resident_;
-  std::unordered_map<runtime::StateId, runtime::ValId, IdHash> state_values_;
+  std::unordered_map<runtime::StateId, View, IdHash> state_views_;
+  std::unordered_map<graph::ValueId, size_t, IdHash> leaf_after_;   // index in request_.states
+  std::unordered_map<runtime::StateId, size_t, IdHash> state_leaf_;
   std::unordered_map<runtime::WeightId, runtime::ValId, IdHash> weight_values_;
   std::unordered_map<runtime::ConstId, runtime::ValId, IdHash> constant_values_;
   std::unordered_map<graph::ValueId, View, IdHash> selected_;
@@ -193,7 +196,7 @@ class Lowering {
   std::map<std::pair<size_t, size_t>, View> carries_;        // buffers, by loop and position
   std::vector<std::pair<runtime::ValId, runtime::ValId>> merged_;   // values that lie in a carry's buffer
   std::vector<size_t> outer_reads_;                          // buffers that live as long as the loop
-  std::vector<runtime::StateId> stored_;                     // states written within rounds
+  std::unordered_set<runtime::StateId, IdHash> stored_;      // states written within rounds
   std::unordered_map<runtime::ValId, runtime::ValId, IdHash> map_;   // of the round being stamped
   std::unordered_map<size_t, const graph::Path*> scope_paths_;       // of instructions within rounds
   int current_ = -1;

@@ -1,9 +1,12 @@
 // The phases of a program.
 #include "plan/planner.h"
 
+#include <unordered_map>
+
 #include <fmt/format.h>
 
 #include "opt/fuse.h"
+#include "support/check.h"
 
 namespace axon::plan {
 
@@ -113,18 +116,19 @@ bool Planner::lower_phase(Call& call, const opt::Specialised& flat) {
   request.module = &flat.module();
   request.loops = &flat.loops;
   std::string cache_name = roles_.cache < 0 ? "" : text_of(main_.values[main_.inputs[static_cast<size_t>(roles_.cache)]].name);
-  auto before_of = [&](const std::string& place) {
-    for (const opt::FlatInput& input : flat.inputs) {
-      bool cache = static_cast<int>(input.input) == roles_.cache;
-      if (cache && context_.names.text(input.name) == cache_name + "." + place) return input.value;
-    }
-    return graph::ValueId{};
-  };
+  std::unordered_map<NameId, graph::ValueId, IdHash> before;
+  for (const opt::FlatInput& input : flat.inputs) {
+    if (static_cast<int>(input.input) == roles_.cache) before.emplace(input.name, input.value);
+  }
   if (call.kind != Kind::Score) {
+    // Places of states are leaves of the cache tree in order.
+    size_t next = 0;
     for (const opt::Leaf& leaf : opt::leaves(forest_, flat.outputs[static_cast<size_t>(roles_.new_cache)])) {
-      for (const StatePlace& place : states_) {
-        if (place.place == leaf.place) request.states.push_back({place.state, before_of(leaf.place), forest_[leaf.tree].value});
-      }
+      if (forest_[leaf.tree].kind != opt::Tree::Kind::Tensor) continue;
+      const StatePlace& place = states_[next++];
+      AXON_CHECK(place.place == leaf.place, "states stand at the same places in every phase");
+      auto it = before.find(context_.names.intern(cache_name + "." + leaf.place));
+      request.states.push_back({place.state, it == before.end() ? graph::ValueId{} : it->second, forest_[leaf.tree].value});
     }
   }
   for (const opt::FlatInput& input : flat.inputs) {

@@ -95,7 +95,7 @@ bool Lowering::store_round_states(size_t written) {
     if (read_later) return fail("the old contents of a state are read after the loop");
     View from = view_[static_cast<size_t>(leaf.after.index)];
     copy(converted(from, context_.program.states[leaf.state].dtype), state_view(leaf.state));
-    stored_.push_back(leaf.state);
+    stored_.insert(leaf.state);
   }
   return true;
 }
@@ -122,15 +122,13 @@ bool Lowering::map_values(const opt::FlatLoop& loop, const opt::LoopRound& round
     if (!whole || !map_base(old.base, now.base)) return fail("values of a round lie differently in another round");
   }
   for (auto [from, to] : round.produced) {
-    for (const StateLeaf& leaf : request_.states) {
-      if (leaf.after != to) continue;
-      auto own = std::find_if(request_.states.begin(), request_.states.end(),
-                              [&](const StateLeaf& l) { return l.after == from; });
-      if (own == request_.states.end()) return fail("a state of a round has no counterpart in the written round");
-      stored_.push_back(leaf.state);
-      if (!map_base(state_view(own->state).base, state_view(leaf.state).base)) {
-        return fail("states of a round lie differently in another round");
-      }
+    auto leaf = leaf_after_.find(to), own = leaf_after_.find(from);
+    if (leaf == leaf_after_.end()) continue;
+    if (own == leaf_after_.end()) return fail("a state of a round has no counterpart in the written round");
+    runtime::StateId state = request_.states[leaf->second].state;
+    stored_.insert(state);
+    if (!map_base(state_view(request_.states[own->second].state).base, state_view(state).base)) {
+      return fail("states of a round lie differently in another round");
     }
   }
   return true;

@@ -95,16 +95,18 @@ bool Planner::check_cache(opt::TreeId after) {
 // All leaves of a length must agree on its new value.
 bool Planner::add_updates(Call& call, opt::TreeId after) {
   std::vector<DimId> values(lengths_.size());
-  for (const opt::Leaf& leaf : opt::leaves(forest_, after)) {
-    for (const ScalarPlace& place : scalars_) {
-      if (place.place != leaf.place) continue;
-      DimId& value = values[static_cast<size_t>(place.scalar)];
-      DimId here = forest_[leaf.tree].dim;
-      if (value.valid() && value != here) {
-        return fail("calls with a cache", fmt::format("lengths that start equal part at `{}`", leaf.place));
-      }
-      value = here;
+  // Lengths are leaves of the cache tree in order.
+  std::vector<opt::Leaf> before = opt::leaves(forest_, cache_), now = opt::leaves(forest_, after);
+  size_t next = 0;
+  for (size_t i = 0; i < now.size() && next < scalars_.size(); ++i) {
+    const opt::Tree& old = forest_[before[i].tree];
+    if (old.kind != opt::Tree::Kind::Int || !varies(old.dim)) continue;
+    DimId& value = values[static_cast<size_t>(scalars_[next++].scalar)];
+    DimId here = forest_[now[i].tree].dim;
+    if (value.valid() && value != here) {
+      return fail("calls with a cache", fmt::format("lengths that start equal part at `{}`", now[i].place));
     }
+    value = here;
   }
   for (size_t i = 0; i < values.size(); ++i) {
     call.phase.updates.push_back({static_cast<int32_t>(i), context_.symbols.expr(values[i])});

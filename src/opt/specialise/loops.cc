@@ -15,6 +15,7 @@ TreeId Specialiser::give_up() {
 
 DimId Specialiser::at(DimId dim, int64_t round) {
   if (!depends_on_round(dim)) return dim;
+  if (dims_.as_symbol(dim) == loop_var_) return dims_.integer(round);
   return dims_.substitute(dim, [&](SymbolId s) { return s == loop_var_ ? dims_.integer(round) : DimId{}; });
 }
 
