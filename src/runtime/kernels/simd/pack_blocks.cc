@@ -121,13 +121,15 @@ const uint8_t* row_blocks(const View& w, int64_t row) {
   return from->data + row * from->stride[0] / info.block * info.block_bytes;
 }
 
-void put_code(const BlockForm& form, uint8_t* block, int64_t r, int64_t k, uint8_t code) {
+// The codes of one row of a block (see BlockForm).
+void put_codes(const BlockForm& form, uint8_t* block, int64_t r, const uint8_t (&codes)[kBlock]) {
   if (form.bits == 8) {
-    block[64 * (k / 4) + 4 * r + k % 4] = code;
+    for (int64_t j = 0; j < 8; ++j) std::memcpy(block + 64 * j + 4 * r, codes + 4 * j, 4);
     return;
   }
-  uint8_t& byte = block[64 * (k % 16 / 4) + 4 * r + k % 4];
-  byte = static_cast<uint8_t>(k < 16 ? (byte & 0xF0) | code : (byte & 0x0F) | code << 4);
+  uint8_t both[kBlock / 2];
+  for (int64_t i = 0; i < kBlock / 2; ++i) both[i] = static_cast<uint8_t>(codes[i] | codes[16 + i] << 4);
+  for (int64_t j = 0; j < 4; ++j) std::memcpy(block + 64 * j + 4 * r, both + 4 * j, 4);
 }
 
 void put_scales(const BlockForm& form, uint8_t* block, int64_t r, const Piece& piece) {
@@ -195,7 +197,7 @@ void pack_blocks(const View& w, uint8_t* packed, int part, int parts) {
         Piece piece;
         read_piece(storage, blocks + b / pieces * info.block_bytes, static_cast<int>(b % pieces), piece);
         uint8_t* block = panel + b * form.bytes();
-        for (int64_t i = 0; i < kBlock; ++i) put_code(form, block, r, i, piece.codes[i]);
+        put_codes(form, block, r, piece.codes);
         put_scales(form, block, r, piece);
       }
     }
