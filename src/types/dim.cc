@@ -86,9 +86,21 @@ DimId DimTable::Impl::make_atom(AtomKind kind, std::vector<DimId> operands) {
   return intern(poly_atom(intern_atom({kind, {}, std::move(operands)})));
 }
 
-DimId DimTable::integer(int64_t value) { return impl_->intern(poly_integer(value)); }
+DimId DimTable::integer(int64_t value) {
+  constexpr int64_t kSmall = 1024;
+  if (value < 0 || value >= kSmall) return impl_->intern(poly_integer(value));
+  if (impl_->small.empty()) impl_->small.resize(kSmall);
+  DimId& known = impl_->small[static_cast<size_t>(value)];
+  if (!known.valid()) known = impl_->intern(poly_integer(value));
+  return known;
+}
+
 DimId DimTable::of(SymbolId symbol) {
-  return impl_->intern(poly_atom(impl_->intern_atom({AtomKind::Symbol, symbol, {}})));
+  size_t index = static_cast<size_t>(symbol.index);
+  if (impl_->of_symbol.size() <= index) impl_->of_symbol.resize(impl_->symbols.size());
+  DimId& known = impl_->of_symbol[index];
+  if (!known.valid()) known = impl_->intern(poly_atom(impl_->intern_atom({AtomKind::Symbol, symbol, {}})));
+  return known;
 }
 
 // ---- arithmetic ----------------------------------------------------------------------------
@@ -122,51 +134,64 @@ Term common_factor(const Polynomial& a, const Polynomial& b) {
 
 }  // namespace
 
-DimId DimTable::add(DimId a, DimId b) {
-  auto sum = poly_add(impl_->poly(a), impl_->poly(b));
-  if (sum) return impl_->make(std::move(*sum));
-  auto [it, added] = impl_->memo.try_emplace({DimOp::Add, std::min(a, b), std::max(a, b)});
-  if (added) it->second = of(fresh("_d", SymbolKind::Unknown));
+DimId DimTable::Impl::add(DimTable& table, DimId a, DimId b) {
+  auto sum = poly_add(poly(a), poly(b));
+  if (sum) return make(std::move(*sum));
+  auto [it, added] = memo.try_emplace({DimOp::Add, std::min(a, b), std::max(a, b)});
+  if (added) it->second = table.of(table.fresh("_d", SymbolKind::Unknown));
   return it->second;
 }
 
-DimId DimTable::sub(DimId a, DimId b) {
-  auto difference = poly_sub(impl_->poly(a), impl_->poly(b));
-  if (difference) return impl_->make(std::move(*difference));
-  auto [it, added] = impl_->memo.try_emplace({DimOp::Sub, a, b});
-  if (added) it->second = of(fresh("_d", SymbolKind::Unknown));
+DimId DimTable::Impl::sub(DimTable& table, DimId a, DimId b) {
+  auto difference = poly_sub(poly(a), poly(b));
+  if (difference) return make(std::move(*difference));
+  auto [it, added] = memo.try_emplace({DimOp::Sub, a, b});
+  if (added) it->second = table.of(table.fresh("_d", SymbolKind::Unknown));
   return it->second;
 }
 
-DimId DimTable::mul(DimId a, DimId b) {
-  auto product = poly_mul(impl_->poly(a), impl_->poly(b));
-  if (product) return impl_->make(std::move(*product));
-  auto [it, added] = impl_->memo.try_emplace({DimOp::Mul, std::min(a, b), std::max(a, b)});
-  if (added) it->second = of(fresh("_d", SymbolKind::Unknown));
+DimId DimTable::Impl::mul(DimTable& table, DimId a, DimId b) {
+  auto product = poly_mul(poly(a), poly(b));
+  if (product) return make(std::move(*product));
+  auto [it, added] = memo.try_emplace({DimOp::Mul, std::min(a, b), std::max(a, b)});
+  if (added) it->second = table.of(table.fresh("_d", SymbolKind::Unknown));
   return it->second;
 }
 
-DimId DimTable::div(DimId a, DimId b) {
-  const Polynomial num = impl_->poly(a);
-  const Polynomial den = impl_->poly(b);
-  if (den.terms.empty()) return impl_->make_atom(AtomKind::Div, {a, b});
-  if (num.terms.empty() || a == b) return integer(num.terms.empty() ? 0 : 1);
-  auto x = as_integer(a);
-  auto y = as_integer(b);
-  if (x && y) return integer(floor_div(*x, *y));
-  if (auto exact = poly_div_exact(num, den)) return impl_->make(std::move(*exact));
+DimId DimTable::Impl::div(DimTable& table, DimId a, DimId b) {
+  const Polynomial num = poly(a);
+  const Polynomial den = poly(b);
+  if (den.terms.empty()) return make_atom(AtomKind::Div, {a, b});
+  if (num.terms.empty() || a == b) return table.integer(num.terms.empty() ? 0 : 1);
+  auto x = table.as_integer(a);
+  auto y = table.as_integer(b);
+  if (x && y) return table.integer(floor_div(*x, *y));
+  if (auto exact = poly_div_exact(num, den)) return make(std::move(*exact));
   if (num.terms.size() == 1 && den.terms.size() == 1) {
-    if (auto quotient = poly_div_term(num, den.terms[0])) return impl_->make(std::move(*quotient));
+    if (auto quotient = poly_div_term(num, den.terms[0])) return make(std::move(*quotient));
   }
   Term common = common_factor(num, den);
   if (!common.factors.empty() || common.coefficient.num != 1) {
     auto small_num = poly_div_term(num, common);
     auto small_den = poly_div_term(den, common);
     if (small_num && small_den) {
-      return div(impl_->make(std::move(*small_num)), impl_->make(std::move(*small_den)));
+      return table.div(make(std::move(*small_num)), make(std::move(*small_den)));
     }
   }
-  return impl_->make_atom(AtomKind::Div, {a, b});
+  return make_atom(AtomKind::Div, {a, b});
+}
+
+DimId DimTable::add(DimId a, DimId b) {
+  return impl_->remembered(DimOp::Add, a, b, [&] { return impl_->add(*this, a, b); });
+}
+DimId DimTable::sub(DimId a, DimId b) {
+  return impl_->remembered(DimOp::Sub, a, b, [&] { return impl_->sub(*this, a, b); });
+}
+DimId DimTable::mul(DimId a, DimId b) {
+  return impl_->remembered(DimOp::Mul, a, b, [&] { return impl_->mul(*this, a, b); });
+}
+DimId DimTable::div(DimId a, DimId b) {
+  return impl_->remembered(DimOp::Div, a, b, [&] { return impl_->div(*this, a, b); });
 }
 
 DimId DimTable::mod(DimId a, DimId b) {

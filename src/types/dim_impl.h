@@ -1,6 +1,7 @@
 // Private parts of DimTable, shared by its source files.
 #pragma once
 
+#include <cstdint>
 #include <map>
 #include <set>
 #include <string>
@@ -37,7 +38,21 @@ struct DimTable::Impl {
 
   Store<DimId, Polynomial> dims;
   std::unordered_multimap<size_t, DimId> dim_ids;
-  std::map<std::tuple<DimOp, DimId, DimId>, DimId> memo;
+  std::map<std::tuple<DimOp, DimId, DimId>, DimId> memo;   // sums and products that overflow
+  // Results by operation and operands, dims of symbols and of small integers: most questions are asked
+  // again and again.
+  std::unordered_map<uint64_t, DimId> results[4];
+  std::vector<DimId> of_symbol, small;
+  template <class Make>
+  DimId remembered(DimOp op, DimId a, DimId b, Make make) {
+    auto& known = results[static_cast<size_t>(op)];
+    uint64_t key = static_cast<uint64_t>(static_cast<uint32_t>(a.index)) << 32 | static_cast<uint32_t>(b.index);
+    auto it = known.find(key);
+    if (it != known.end()) return it->second;
+    DimId result = make();
+    known.emplace(key, result);
+    return result;
+  }
 
   const Polynomial& poly(DimId id) const { return dims[id]; }
   const DimAtom& atom(int32_t index) const { return atoms[static_cast<size_t>(index)]; }
@@ -46,6 +61,11 @@ struct DimTable::Impl {
   // Interns after replacing x*(y/x) by y wherever a quotient atom's cofactor allows it.
   DimId make(Polynomial poly);
   DimId make_atom(AtomKind kind, std::vector<DimId> operands);
+  // The operations themselves, without looking at earlier results.
+  DimId add(DimTable& table, DimId a, DimId b);
+  DimId sub(DimTable& table, DimId a, DimId b);
+  DimId mul(DimTable& table, DimId a, DimId b);
+  DimId div(DimTable& table, DimId a, DimId b);
   DimId extremum(AtomKind kind, DimId a, DimId b);
   void collect(DimId dim, std::vector<SymbolId>& out, std::set<SymbolId>& seen) const;
 };

@@ -42,8 +42,16 @@ std::vector<SymbolId> DimTable::symbols(DimId dim) const {
 }
 
 bool DimTable::mentions(DimId dim, SymbolId symbol) const {
-  auto all = symbols(dim);
-  return std::find(all.begin(), all.end(), symbol) != all.end();
+  for (const Term& term : impl_->poly(dim).terms) {
+    for (const Factor& f : term.factors) {
+      const DimAtom& atom = impl_->atom(f.atom);
+      if (atom.kind == AtomKind::Symbol && atom.symbol == symbol) return true;
+      for (DimId operand : atom.operands) {
+        if (mentions(operand, symbol)) return true;
+      }
+    }
+  }
+  return false;
 }
 
 // ---- solving -------------------------------------------------------------------------------
@@ -76,6 +84,11 @@ std::optional<DimId> DimTable::solve(DimId dim, SymbolId symbol, DimId target) {
 // ---- substitution and evaluation -----------------------------------------------------------
 
 DimId DimTable::substitute(DimId dim, function_ref<DimId(SymbolId)> map) {
+  if (poly_constant(impl_->poly(dim))) return dim;
+  if (auto symbol = as_symbol(dim)) {
+    DimId mapped = map(*symbol);
+    return mapped.valid() ? mapped : dim;
+  }
   auto replace_atom = [&](const DimAtom& atom) -> DimId {
     if (atom.kind == AtomKind::Symbol) {
       DimId mapped = map(atom.symbol);
