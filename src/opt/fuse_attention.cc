@@ -155,8 +155,13 @@ bool fuse_attention(FuseContext& ctx, NodeId root) {
     auto keep = ctx.value(scores.keep);
     if (!keep) return false;
     auto found = graph::keep_fact(ctx.functions(), *keep, ctx.dims(), ctx.lower());
-    if (found) fact = *found;
-    else mask = scores.keep;
+    if (found) {
+      fact = *found;
+    } else {
+      // The row adds a mask that is not boolean, so a keep mask of numbers stays as written.
+      if (ctx.module().values[*keep].dtype != DType::Bool) return false;
+      mask = scores.keep;
+    }
     // The row gives zeros where nothing is kept; the program must say so, or it must never happen.
     if (!cleared && !(found && fact.rows_nonempty)) return false;
   }
