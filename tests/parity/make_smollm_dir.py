@@ -4,6 +4,7 @@
 make_smollm_dir.py MODEL.gguf OUT [--dtype float32|bfloat16]: weights dequantised, the rotary order of
 query and key rows put back, and the tokenizer rebuilt from the metadata.
 """
+
 import argparse
 import json
 import pathlib
@@ -25,7 +26,11 @@ LAYER_NAMES = {
     "ffn_up": "mlp.up_proj",
     "ffn_down": "mlp.down_proj",
 }
-OTHER_NAMES = {"token_embd": "model.embed_tokens", "output_norm": "model.norm", "output": "lm_head"}
+OTHER_NAMES = {
+    "token_embd": "model.embed_tokens",
+    "output_norm": "model.norm",
+    "output": "lm_head",
+}
 CONTROL = 3  # token type of special tokens
 
 
@@ -59,7 +64,9 @@ def unpermuted(weight: np.ndarray, heads: int) -> np.ndarray:
     return weight.reshape(shape).swapaxes(1, 2).reshape(weight.shape)
 
 
-def tensors(reader: gguf.GGUFReader, meta: Metadata, dtype: torch.dtype) -> dict[str, torch.Tensor]:
+def tensors(
+    reader: gguf.GGUFReader, meta: Metadata, dtype: torch.dtype
+) -> dict[str, torch.Tensor]:
     """All weights under their Hugging Face names."""
     heads = meta.get("llama.attention.head_count")
     kv_heads = meta.get("llama.attention.head_count_kv", heads)
@@ -70,7 +77,9 @@ def tensors(reader: gguf.GGUFReader, meta: Metadata, dtype: torch.dtype) -> dict
             weight = unpermuted(weight, heads)
         elif ".attn_k." in tensor.name:
             weight = unpermuted(weight, kv_heads)
-        out[hugging_face_name(tensor.name)] = torch.from_numpy(np.ascontiguousarray(weight)).to(dtype)
+        out[hugging_face_name(tensor.name)] = torch.from_numpy(
+            np.ascontiguousarray(weight)
+        ).to(dtype)
     return out
 
 
@@ -108,11 +117,16 @@ def tokenizer(meta: Metadata) -> Tokenizer:
     vocabulary = {token: number for number, token in enumerate(tokens)}
     out = Tokenizer(models.BPE(vocab=vocabulary, merges=merges))
     out.pre_tokenizer = pre_tokenizers.Sequence(
-        [pre_tokenizers.Digits(individual_digits=True), pre_tokenizers.ByteLevel(add_prefix_space=False)]
+        [
+            pre_tokenizers.Digits(individual_digits=True),
+            pre_tokenizers.ByteLevel(add_prefix_space=False),
+        ]
     )
     out.decoder = decoders.ByteLevel()
     special = [token for token, kind in zip(tokens, kinds) if kind == CONTROL]
-    out.add_special_tokens([AddedToken(token, normalized=False, special=True) for token in special])
+    out.add_special_tokens(
+        [AddedToken(token, normalized=False, special=True) for token in special]
+    )
     return out
 
 
@@ -137,7 +151,9 @@ def tokenizer_config(meta: Metadata) -> dict:
 
 
 def write_json(path: pathlib.Path, value: dict) -> None:
-    path.write_text(json.dumps(value, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
+    path.write_text(
+        json.dumps(value, indent=2, ensure_ascii=False) + "\n", encoding="utf-8"
+    )
 
 
 def make(source: pathlib.Path, out: pathlib.Path, dtype: str) -> None:
@@ -147,9 +163,14 @@ def make(source: pathlib.Path, out: pathlib.Path, dtype: str) -> None:
     meta = Metadata(reader)
     weights = tensors(reader, meta, getattr(torch, dtype))
     save_file(weights, out / "model.safetensors", metadata={"format": "pt"})
-    write_json(out / "config.json", config(meta, "lm_head.weight" not in weights, dtype))
+    write_json(
+        out / "config.json", config(meta, "lm_head.weight" not in weights, dtype)
+    )
     roles = {"bos": "bos", "eos": "eos", "pad": "padding"}
-    generation = {f"{ours}_token_id": meta.get(f"tokenizer.ggml.{theirs}_token_id") for ours, theirs in roles.items()}
+    generation = {
+        f"{ours}_token_id": meta.get(f"tokenizer.ggml.{theirs}_token_id")
+        for ours, theirs in roles.items()
+    }
     write_json(out / "generation_config.json", generation)
     tokenizer(meta).save(str(out / "tokenizer.json"))
     write_json(out / "tokenizer_config.json", tokenizer_config(meta))

@@ -5,6 +5,7 @@ Sizes are odd, every bias and norm is random, and weights are scaled so that log
 about one. Each checkpoint is a folder; `oracle.json` in it says which folder the oracle loads where a
 spelling of the files is ours (renamed tensors, older configuration keys).
 """
+
 import json
 import math
 import pathlib
@@ -52,8 +53,16 @@ LLAMA_CASES = {
 }  # fmt: skip
 GPT2_CASES = {
     "gpt2-prefix": {},
-    "gpt2-inner": {"n_inner": 84, "activation_function": "relu", "scale_attn_by_inverse_layer_idx": True},
-    "gpt2-untied": {"tie_word_embeddings": False, "activation_function": "gelu", "scale_attn_weights": False},
+    "gpt2-inner": {
+        "n_inner": 84,
+        "activation_function": "relu",
+        "scale_attn_by_inverse_layer_idx": True,
+    },
+    "gpt2-untied": {
+        "tie_word_embeddings": False,
+        "activation_function": "gelu",
+        "scale_attn_weights": False,
+    },
 }
 
 
@@ -65,8 +74,17 @@ def randomise(model: torch.nn.Module, seed: int) -> None:
             noise = torch.randn(weight.shape, generator=gen)
             if weight.dim() >= 2:
                 fan_in = weight.shape[0] if is_conv1d(model, name) else weight.shape[-1]
-                weight.copy_(noise * (1.0 if "embed" in name and "lm" not in name else 1.3) / math.sqrt(fan_in))
-            elif "norm" in name.lower() and name.endswith("weight") or ".ln_" in name and name.endswith("weight"):
+                weight.copy_(
+                    noise
+                    * (1.0 if "embed" in name and "lm" not in name else 1.3)
+                    / math.sqrt(fan_in)
+                )
+            elif (
+                "norm" in name.lower()
+                and name.endswith("weight")
+                or ".ln_" in name
+                and name.endswith("weight")
+            ):
                 weight.copy_(1.0 + 0.3 * noise)
             else:
                 weight.copy_(0.3 * noise)
@@ -96,7 +114,9 @@ def add_tokenizer(folder: pathlib.Path) -> None:
     tokenizer.save(str(folder / "tokenizer.json"))
 
 
-def respelled(source: pathlib.Path, folder: pathlib.Path, rename=None, edit=None) -> None:
+def respelled(
+    source: pathlib.Path, folder: pathlib.Path, rename=None, edit=None
+) -> None:
     """A copy with other tensor names or configuration keys; the oracle goes on reading the source."""
     shutil.rmtree(folder, ignore_errors=True)
     shutil.copytree(source, folder)
@@ -133,7 +153,11 @@ def llama(out: pathlib.Path) -> None:
     def bare(config: dict) -> dict:
         """Only what has no class default, as older files leave it."""
         config = old_rotary(config)
-        return {key: value for key, value in config.items() if key not in ("head_dim", "attention_bias", "mlp_bias")}
+        return {
+            key: value
+            for key, value in config.items()
+            if key not in ("head_dim", "attention_bias", "mlp_bias")
+        }
 
     respelled(out / "llama-plain", out / "llama-plain-bare", edit=bare)
 
@@ -143,7 +167,11 @@ def gpt2(out: pathlib.Path) -> None:
         model = GPT2LMHeadModel(GPT2Config(**{**GPT2, **changes}))
         randomise(model, 20 + number)
         save(model, out / name)
-    respelled(out / "gpt2-prefix", out / "gpt2-bare", rename=lambda name: name.removeprefix("transformer."))
+    respelled(
+        out / "gpt2-prefix",
+        out / "gpt2-bare",
+        rename=lambda name: name.removeprefix("transformer."),
+    )
 
 
 def bert(out: pathlib.Path) -> None:
@@ -158,7 +186,9 @@ def bert(out: pathlib.Path) -> None:
     save(model, out / "bert-mlm")
 
     def original(name: str) -> str:
-        return name.replace("LayerNorm.weight", "LayerNorm.gamma").replace("LayerNorm.bias", "LayerNorm.beta")
+        return name.replace("LayerNorm.weight", "LayerNorm.gamma").replace(
+            "LayerNorm.bias", "LayerNorm.beta"
+        )
 
     respelled(out / "bert-mlm", out / "bert-mlm-original", rename=original)
 

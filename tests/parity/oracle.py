@@ -5,6 +5,7 @@ JOBS.json is a list of jobs {"name", "folder", "kind": "causal" | "encoder" | "m
 "tokens": n, "batches": [[prompt numbers]], "texts": [...], "chats": [...]}. For each job OUT/NAME.safetensors
 holds arrays and OUT/NAME.json everything else. All arithmetic is in float32 whatever the files hold.
 """
+
 import json
 import pathlib
 import sys
@@ -24,12 +25,16 @@ def load_model(folder: pathlib.Path, kind: str) -> torch.nn.Module:
     """The checkpoint's own class, in float32, with attention written out."""
     settings = {"dtype": torch.float32, "attn_implementation": "eager"}
     if kind == "causal":
-        family = json.loads((folder / "config.json").read_text(encoding="utf-8"))["model_type"]
+        family = json.loads((folder / "config.json").read_text(encoding="utf-8"))[
+            "model_type"
+        ]
         return CAUSAL[family].from_pretrained(folder, **settings).eval()
     if kind == "masked":
         return AutoModelForMaskedLM.from_pretrained(folder, **settings).eval()
     pooler = any("pooler" in name for name in tensor_names(folder))
-    return AutoModel.from_pretrained(folder, add_pooling_layer=pooler, **settings).eval()
+    return AutoModel.from_pretrained(
+        folder, add_pooling_layer=pooler, **settings
+    ).eval()
 
 
 def tensor_names(folder: pathlib.Path) -> list[str]:
@@ -60,7 +65,9 @@ def greedy(model, ids: list[int], count: int) -> tuple[list[int], list[float]]:
     return tokens, gaps
 
 
-def padded(prompts: list[list[int]], side: str = "right") -> tuple[torch.Tensor, torch.Tensor]:
+def padded(
+    prompts: list[list[int]], side: str = "right"
+) -> tuple[torch.Tensor, torch.Tensor]:
     """Ids and mask of a batch, zeros at padding."""
     width = max(len(ids) for ids in prompts)
     ids = torch.zeros((len(prompts), width), dtype=torch.int64)
@@ -86,7 +93,11 @@ def encoder_job(model, job: dict, arrays: dict, facts: dict) -> None:
     facts["batches"] = []
     for number, members in enumerate(job.get("batches", [])):
         ids, mask = padded([job["prompts"][member] for member in members])
-        segments = torch.zeros_like(ids) if "segments" not in job else torch.arange(ids.shape[1])[None, :] % 2 * mask
+        segments = (
+            torch.zeros_like(ids)
+            if "segments" not in job
+            else torch.arange(ids.shape[1])[None, :] % 2 * mask
+        )
         out = model(input_ids=ids, attention_mask=mask, token_type_ids=segments)
         arrays[f"ids.{number}"] = ids.numpy()
         arrays[f"mask.{number}"] = mask.numpy()
@@ -106,11 +117,16 @@ def encoder_job(model, job: dict, arrays: dict, facts: dict) -> None:
 def text_job(folder: pathlib.Path, job: dict, facts: dict) -> None:
     """Ids of texts, and text and ids of conversations through the chat template."""
     tokenizer = AutoTokenizer.from_pretrained(folder)
-    facts["texts"] = [{"text": text, "ids": tokenizer(text)["input_ids"]} for text in job.get("texts", [])]
+    facts["texts"] = [
+        {"text": text, "ids": tokenizer(text)["input_ids"]}
+        for text in job.get("texts", [])
+    ]
     facts["chats"] = []
     for chat in job.get("chats", []):
         options = chat.get("options", {"add_generation_prompt": True})
-        text = tokenizer.apply_chat_template(chat["messages"], tokenize=False, **options)
+        text = tokenizer.apply_chat_template(
+            chat["messages"], tokenize=False, **options
+        )
         ids = tokenizer(text, add_special_tokens=False)["input_ids"]
         facts["chats"].append({**chat, "text": text, "ids": ids})
 
@@ -125,7 +141,9 @@ def run_job(job: dict) -> tuple[dict, dict]:
     if job.get("prompts"):
         model = load_model(folder, job["kind"])
         with torch.inference_mode():
-            (causal_job if job["kind"] == "causal" else encoder_job)(model, job, arrays, facts)
+            (causal_job if job["kind"] == "causal" else encoder_job)(
+                model, job, arrays, facts
+            )
     return arrays, facts
 
 
@@ -136,7 +154,9 @@ def run_jobs(jobs: list[dict], out: pathlib.Path) -> None:
         arrays, facts = run_job(job)
         arrays = {name: np.ascontiguousarray(value) for name, value in arrays.items()}
         save_file(arrays, out / f"{job['name']}.safetensors")
-        (out / f"{job['name']}.json").write_text(json.dumps(facts, ensure_ascii=False), encoding="utf-8")
+        (out / f"{job['name']}.json").write_text(
+            json.dumps(facts, ensure_ascii=False), encoding="utf-8"
+        )
 
 
 def main() -> None:

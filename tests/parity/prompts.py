@@ -13,7 +13,18 @@ STORY = (
     "Every morning at {hour} he wound number {index}, listened to it for a while, and wrote a line in his "
     "book about the weather, the price of bread and the {thing} he had seen on the way. "
 )
-THINGS = ["heron", "cart", "lantern", "dog", "stranger", "kite", "ladder", "fiddle", "comet", "goose"]
+THINGS = [
+    "heron",
+    "cart",
+    "lantern",
+    "dog",
+    "stranger",
+    "kite",
+    "ladder",
+    "fiddle",
+    "comet",
+    "goose",
+]
 
 
 def story(tokenizer, length: int) -> str:
@@ -22,7 +33,9 @@ def story(tokenizer, length: int) -> str:
     number = 0
     while len(tokenizer(text)["input_ids"]) < length:
         thing = THINGS[number % len(THINGS)]
-        text += STORY.format(count=number * 7 + 12, hour=number % 12 + 1, index=number, thing=thing)
+        text += STORY.format(
+            count=number * 7 + 12, hour=number % 12 + 1, index=number, thing=thing
+        )
         number += 1
     words = text.split(" ")
     while len(tokenizer(" ".join(words))["input_ids"]) > length:

@@ -4,6 +4,7 @@
 Each case is a small program over tensors of fixed shape that `axon forward` runs; the expected values are
 computed here from the definitions' formulas or taken from Transformers' own functions.
 """
+
 import json
 import math
 import pathlib
@@ -30,7 +31,14 @@ LOWEST = torch.finfo(torch.float32).min
 class Case:
     """A program's body over named inputs, the parameters it reads and what it must return."""
 
-    def __init__(self, name: str, body: str, inputs: dict, expected: dict, params: dict | None = None) -> None:
+    def __init__(
+        self,
+        name: str,
+        body: str,
+        inputs: dict,
+        expected: dict,
+        params: dict | None = None,
+    ) -> None:
         self.name = name
         self.body = body
         self.inputs = inputs
@@ -41,12 +49,26 @@ class Case:
         """The text, with one parameter for each input and one result for each expected value."""
         modules = ["Activations", "Attention", "Masking", "Positions", "SSM", "Tensor"]
         imports = [f"import {name} ()" for name in modules if f"{name}." in self.body]
-        shapes = [f"Tensor[{','.join(map(str, value.shape))}]" for value in self.inputs.values()]
+        shapes = [
+            f"Tensor[{','.join(map(str, value.shape))}]"
+            for value in self.inputs.values()
+        ]
         results = ", ".join(["Tensor"] * len(self.expected))
-        signature = " -> ".join([*shapes, f"({results})" if len(self.expected) > 1 else results])
+        signature = " -> ".join(
+            [*shapes, f"({results})" if len(self.expected) > 1 else results]
+        )
         lines = [f"  {line.strip()}" for line in self.body.strip().splitlines()]
         head = f"main {' '.join(self.inputs)} = do"
-        return "\n".join([*imports, f"main :: {signature}", head, *lines, f"  return {', '.join(self.expected)}", ""])
+        return "\n".join(
+            [
+                *imports,
+                f"main :: {signature}",
+                head,
+                *lines,
+                f"  return {', '.join(self.expected)}",
+                "",
+            ]
+        )
 
     def run(self, axon: Axon) -> None:
         """Fails unless every result is near what is expected."""
@@ -61,7 +83,12 @@ class Case:
         for name, value in self.expected.items():
             wanted = value.to(torch.float32).numpy()
             scale = max(1.0, float(np.abs(wanted[wanted > LOWEST / 2]).max(initial=0)))
-            near(found[name if name in found else "logits"].astype(np.float32), wanted, TOLERANCE * scale, name)
+            near(
+                found[name if name in found else "logits"].astype(np.float32),
+                wanted,
+                TOLERANCE * scale,
+                name,
+            )
 
 
 # ---- rotary embeddings -----------------------------------------------------------------------
@@ -105,19 +132,38 @@ def rotary_factor_cases() -> list[Case]:
     for truncate in (True, False):
         inverse, gain = yarn(truncate=truncate)
         angle = angles(POSITIONS, inverse)
-        body = f"""sin, cos <- Positions.rope_hf_yarn_factors ref pos 10000.0 8.0 1.0 32.0 64 """
+        body = """sin, cos <- Positions.rope_hf_yarn_factors ref pos 10000.0 8.0 1.0 32.0 64 """
         body += f"attention_factor={gain} truncate={str(truncate).lower()}"
         expected = {"sin": angle.sin() * gain, "cos": angle.cos() * gain}
-        cases.append(Case(f"hf yarn, truncate {truncate}", body, {"ref": torch.zeros(2, 1, 5, 32), "pos": POSITIONS}, expected))
+        cases.append(
+            Case(
+                f"hf yarn, truncate {truncate}",
+                body,
+                {"ref": torch.zeros(2, 1, 5, 32), "pos": POSITIONS},
+                expected,
+            )
+        )
     inverse, gain = yarn(mscale=0.7, mscale_all_dim=1.0)
     angle = angles(POSITIONS, inverse)
     body = """sin, cos <- Positions.rope_yarn_factors_for_position_ids pos 32 10000.0 8.0 32.0 1.0 64 mscale=0.7 mscale_all_dim=1.0"""
-    cases.append(Case("yarn", body, {"pos": POSITIONS}, {"sin": angle.sin() * gain, "cos": angle.cos() * gain}))
-    for first, divisor, gain in ((0, [1.0, 1.1, 1.2, 1.3], 1.2), (60, [2.0, 3.0, 4.0, 5.0], 1.5)):
+    cases.append(
+        Case(
+            "yarn",
+            body,
+            {"pos": POSITIONS},
+            {"sin": angle.sin() * gain, "cos": angle.cos() * gain},
+        )
+    )
+    for first, divisor, gain in (
+        (0, [1.0, 1.1, 1.2, 1.3], 1.2),
+        (60, [2.0, 3.0, 4.0, 5.0], 1.5),
+    ):
         angle = angles(POSITIONS + first, frequencies(8) / torch.tensor(divisor))
         body = """sin, cos <- Positions.rope_longrope_factors pos 8 10000.0 64 [2.0, 3.0, 4.0, 5.0] [1.0, 1.1, 1.2, 1.3] long_mscale=1.5 short_mscale=1.2"""
         expected = {"sin": angle.sin() * gain, "cos": angle.cos() * gain}
-        cases.append(Case(f"longrope from {first}", body, {"pos": POSITIONS + first}, expected))
+        cases.append(
+            Case(f"longrope from {first}", body, {"pos": POSITIONS + first}, expected)
+        )
     return cases
 
 
@@ -138,7 +184,10 @@ def rotary_apply_cases() -> list[Case]:
         "part": torch.cat([rotated(x[..., :4], narrow), x[..., 4:]], -1),
         "tail": torch.cat([x[..., :4], rotated(x[..., 4:], narrow)], -1),
         "back": x,
-        "apart": rotated(torch.cat([x[..., 0::2], x[..., 1::2]], -1), angles(POSITIONS, frequencies(8))),
+        "apart": rotated(
+            torch.cat([x[..., 0::2], x[..., 1::2]], -1),
+            angles(POSITIONS, frequencies(8)),
+        ),
         "some": rotated(x, angles(POSITIONS, partial)),
     }
     return [Case("rotary application", body, {"x": x, "pos": POSITIONS}, expected)]
@@ -157,21 +206,43 @@ def bias_cases() -> list[Case]:
       padded <- Positions.sinusoidal_positions ref pos padding_idx=3
       rope <- Positions.sinusoidal_positions ref pos mode="rope" offset=0
     """
-    expected = {"padded": sinusoids(2, 3.0) * (POSITIONS != 3)[..., None], "rope": sinusoids(0, 4.0)}
-    cases = [Case("sinusoidal positions", body, {"ref": torch.zeros(2, 5, 9), "pos": POSITIONS}, expected)]
+    expected = {
+        "padded": sinusoids(2, 3.0) * (POSITIONS != 3)[..., None],
+        "rope": sinusoids(0, 4.0),
+    }
+    cases = [
+        Case(
+            "sinusoidal positions",
+            body,
+            {"ref": torch.zeros(2, 5, 9), "pos": POSITIONS},
+            expected,
+        )
+    ]
     mask = torch.tensor([[1] * 7, [0, 0, 1, 1, 1, 1, 1]])
     for heads in (5, 8, 12):
         alibi = build_alibi_tensor(mask, heads, torch.float32).reshape(2, heads, 1, 7)
         body = f"bias <- Positions.linear_position_bias mask {heads}"
-        cases.append(Case(f"linear bias of {heads} heads", body, {"mask": mask}, {"bias": alibi}))
+        cases.append(
+            Case(f"linear bias of {heads} heads", body, {"mask": mask}, {"bias": alibi})
+        )
     table = torch.randn(32, 4)
     q, k = torch.randn(1, 4, 60, 8), torch.randn(1, 4, 70, 8)
     distance = torch.arange(70)[None] - torch.arange(60)[:, None] - 7
     for both in (True, False):
-        bucket = T5Attention._relative_position_bucket(distance, bidirectional=both, num_buckets=32, max_distance=128)
+        bucket = T5Attention._relative_position_bucket(
+            distance, bidirectional=both, num_buckets=32, max_distance=128
+        )
         body = f"bias <- Positions.relative_position_bias@rel q k bidirectional={str(both).lower()} past_length=7"
         expected = {"bias": table[bucket].permute(2, 0, 1)[None]}
-        cases.append(Case(f"bucket bias, both sides {both}", body, {"q": q, "k": k}, expected, {"rel.weight": table}))
+        cases.append(
+            Case(
+                f"bucket bias, both sides {both}",
+                body,
+                {"q": q, "k": k},
+                expected,
+                {"rel.weight": table},
+            )
+        )
     return [*cases, disentangled_case()]
 
 
@@ -179,9 +250,18 @@ def disentangled_case() -> Case:
     heads, length, width, buckets, reach = 2, 40, 6, 8, 30
     model = heads * width
     q, k = torch.randn(1, heads, length, width), torch.randn(1, heads, length, width)
-    params = {f"att.{name}.bias": torch.randn(model) for name in ("query_proj", "key_proj", "LayerNorm")}
-    params |= {f"att.{name}.weight": torch.randn(model, model) / 3 for name in ("query_proj", "key_proj")}
-    params |= {"att.LayerNorm.weight": torch.randn(model), "att.rel_embeddings.weight": torch.randn(2 * buckets + 3, model)}
+    params = {
+        f"att.{name}.bias": torch.randn(model)
+        for name in ("query_proj", "key_proj", "LayerNorm")
+    }
+    params |= {
+        f"att.{name}.weight": torch.randn(model, model) / 3
+        for name in ("query_proj", "key_proj")
+    }
+    params |= {
+        "att.LayerNorm.weight": torch.randn(model),
+        "att.rel_embeddings.weight": torch.randn(2 * buckets + 3, model),
+    }
     table = torch.nn.functional.layer_norm(
         params["att.rel_embeddings.weight"][: 2 * buckets], (model,), params["att.LayerNorm.weight"],
         params["att.LayerNorm.bias"], 1e-7,
@@ -192,9 +272,15 @@ def disentangled_case() -> Case:
         return out.view(2 * buckets, heads, width).permute(1, 2, 0)
 
     distance = torch.arange(length)[:, None] - torch.arange(length)[None]
-    index = (make_log_bucket_position(distance, buckets, reach).long() + buckets).clamp(0, 2 * buckets - 1)
-    by_query = torch.gather(q[0] @ projected("key_proj"), -1, index.expand(heads, length, length))
-    by_key = torch.gather(k[0] @ projected("query_proj"), -1, index.T.expand(heads, length, length))
+    index = (make_log_bucket_position(distance, buckets, reach).long() + buckets).clamp(
+        0, 2 * buckets - 1
+    )
+    by_query = torch.gather(
+        q[0] @ projected("key_proj"), -1, index.expand(heads, length, length)
+    )
+    by_key = torch.gather(
+        k[0] @ projected("query_proj"), -1, index.T.expand(heads, length, length)
+    )
     expected = (by_query + by_key.transpose(1, 2))[None] / math.sqrt(3 * width)
     body = f"bias <- Positions.relative_bias_disentangled@att q k position_buckets={buckets} max_relative_positions={reach}"
     return Case("disentangled bias", body, {"q": q, "k": k}, {"bias": expected}, params)
@@ -203,7 +289,9 @@ def disentangled_case() -> Case:
 # ---- attention and masks ---------------------------------------------------------------------
 
 
-def attended(q, k, v, keep, bias=None, scale=None, sinks=None, cap=None, clear=True) -> torch.Tensor:
+def attended(
+    q, k, v, keep, bias=None, scale=None, sinks=None, cap=None, clear=True
+) -> torch.Tensor:
     """Attention as written out."""
     scores = q @ k.transpose(-1, -2) * (scale or 1 / math.sqrt(q.shape[-1]))
     scores = cap * torch.tanh(scores / cap) if cap else scores
@@ -237,9 +325,26 @@ def attention_cases() -> list[Case]:
         "capped": attended(q, k, v, keep, scale=0.4, cap=1.5, clear=False),
         "made": attended(q, k, v, keep, bias),
         "numbers": attended(q, k, v, keep),
-        "grouped": attended(q, few_k.repeat_interleave(3, 1), few_v.repeat_interleave(3, 1), keep, bias, None, sinks),
+        "grouped": attended(
+            q,
+            few_k.repeat_interleave(3, 1),
+            few_v.repeat_interleave(3, 1),
+            keep,
+            bias,
+            None,
+            sinks,
+        ),
     }
-    inputs = {"q": q, "k": k, "v": v, "few_k": few_k, "few_v": few_v, "keep": keep, "bias": bias, "sinks": sinks}
+    inputs = {
+        "q": q,
+        "k": k,
+        "v": v,
+        "few_k": few_k,
+        "few_v": few_v,
+        "keep": keep,
+        "bias": bias,
+        "sinks": sinks,
+    }
     return [Case("attention", body, inputs, expected), banded_case()]
 
 
@@ -254,11 +359,19 @@ def banded_case() -> Case:
       out <- Attention.attention_gqa_banded q k v index keep
     """
     expected = attended(q, k.repeat_interleave(3, 1), v.repeat_interleave(3, 1), keep)
-    return Case("banded attention", body, {"q": q, "k": k, "v": v, "real": real}, {"out": expected})
+    return Case(
+        "banded attention",
+        body,
+        {"q": q, "k": k, "v": v, "real": real},
+        {"out": expected},
+    )
 
 
 def mask_cases() -> list[Case]:
-    ids, real = torch.zeros(2, 4, dtype=torch.int64), torch.ones(2, 7, dtype=torch.int64)
+    ids, real = (
+        torch.zeros(2, 4, dtype=torch.int64),
+        torch.ones(2, 7, dtype=torch.int64),
+    )
     real[1, :2] = 0
     q, k = torch.randn(2, 2, 4, 3), torch.randn(2, 2, 7, 3)
     body = """
@@ -268,7 +381,11 @@ def mask_cases() -> list[Case]:
       around <- Masking.bidirectional_mask q k padding_mask=real window=2
       blocks <- Masking.blocksparse_mask q k padding_mask=real block_size=2 local_blocks=1 vert_stride=2
     """
-    row, column, kept = torch.arange(4)[:, None] + 3, torch.arange(7)[None], real[:, None, None] != 0
+    row, column, kept = (
+        torch.arange(4)[:, None] + 3,
+        torch.arange(7)[None],
+        real[:, None, None] != 0,
+    )
     block = row // 2 - column // 2
     vertical = (column // 2 + torch.arange(2)[:, None, None] + 1) % 2 == 0
     seen = ((block >= 0) & ((block == 0) | vertical) & (column <= row))[None] & kept
@@ -311,11 +428,16 @@ def scan_cases() -> list[Case]:
     params = {"conv.weight": torch.randn(4, 1, 3), "conv.bias": torch.randn(4), "A_log": torch.randn(4, 5) * 0.3,
               "D": torch.randn(4)}  # fmt: skip
     padded = torch.nn.functional.pad((x * mask[..., None]).transpose(1, 2), (2, 0))
-    conv = torch.nn.functional.conv1d(padded, params["conv.weight"], params["conv.bias"], groups=4)
+    conv = torch.nn.functional.conv1d(
+        padded, params["conv.weight"], params["conv.bias"], groups=4
+    )
     state, steps = torch.zeros(2, 4, 5), []
     for t in range(6):
         dt = torch.nn.functional.softplus(delta[:, t])
-        state = torch.exp(-dt[..., None] * params["A_log"].exp()) * state + (dt * x[:, t])[..., None] * b[:, t, None]
+        state = (
+            torch.exp(-dt[..., None] * params["A_log"].exp()) * state
+            + (dt * x[:, t])[..., None] * b[:, t, None]
+        )
         steps.append((state * c[:, t, None]).sum(-1) + params["D"] * x[:, t])
     body = """
       conv <- SSM.causal_conv1d@conv x attention_mask=mask
@@ -325,14 +447,30 @@ def scan_cases() -> list[Case]:
         "conv": torch.nn.functional.silu(conv).transpose(1, 2) * mask[..., None],
         "scan": torch.stack(steps, 1),
     }
-    return [Case("convolution and scan", body, {"x": x, "mask": mask, "delta": delta, "b": b, "c": c}, expected, params)]
+    return [
+        Case(
+            "convolution and scan",
+            body,
+            {"x": x, "mask": mask, "delta": delta, "b": b, "c": c},
+            expected,
+            params,
+        )
+    ]
 
 
 def main() -> None:
     if len(sys.argv) != 2:
         sys.exit(__doc__)
     torch.manual_seed(11)
-    groups = (rotary_factor_cases, rotary_apply_cases, bias_cases, attention_cases, mask_cases, head_cases, scan_cases)
+    groups = (
+        rotary_factor_cases,
+        rotary_apply_cases,
+        bias_cases,
+        attention_cases,
+        mask_cases,
+        head_cases,
+        scan_cases,
+    )
     cases = [case for group in groups for case in group()]
     failed = 0
     with tempfile.TemporaryDirectory() as scratch:

