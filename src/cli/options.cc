@@ -3,11 +3,13 @@
 
 #include <CLI/CLI.hpp>
 
+#include <algorithm>
 #include <sstream>
 
 #include "cli/output.h"
 #include "cli/report.h"
 #include "cli/version.h"
+#include "driver/library.h"
 #include "support/text.h"
 
 namespace axon::cli {
@@ -218,6 +220,18 @@ int usage_error(const CLI::App& app, const std::string& text, int argc, char** a
   return report_error(error, options.common);
 }
 
+// `base` is the library without any.
+std::optional<int> check_overlays(const Options& options) {
+  std::vector<std::string> known = driver::library_overlays();
+  known.emplace_back("base");
+  for (const std::string& name : options.model.overlays) {
+    if (std::find(known.begin(), known.end(), name) != known.end()) continue;
+    Error error{"USE-VALUE", "the library has no overlay `" + name + "`", {}, -1, "there are `" + join(known, "`, `") + "`"};
+    return report_error(error, options.common);
+  }
+  return {};
+}
+
 }  // namespace
 
 std::optional<int> parse_options(int argc, char** argv, Options& options) {
@@ -250,7 +264,7 @@ std::optional<int> parse_options(int argc, char** argv, Options& options) {
   } catch (const CLI::ParseError& error) {
     return usage_error(app, error.what(), argc, argv, options);
   }
-  return {};
+  return check_overlays(options);
 }
 
 }  // namespace axon::cli

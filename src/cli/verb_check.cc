@@ -41,6 +41,7 @@ Result<Target> find_target(const Options& options, const std::string& file, cons
     AXON_TRY(formats::Checkpoint opened, formats::open_checkpoint(model));
     out.checkpoint = std::move(opened);
   }
+  if (!is_program && model.empty()) return Error{"FILE-READ", "there is no program or checkpoint with an empty name", {}, -1, {}};
   AXON_TRY(out.text, driver::find_program(out.request, out.checkpoint ? &*out.checkpoint : nullptr));
   return out;
 }

@@ -1,7 +1,6 @@
 // `axon embed`: texts to vectors with an encoder.
 #include <fmt/core.h>
 
-#include <algorithm>
 #include <cmath>
 #include <cstring>
 
@@ -62,11 +61,7 @@ std::vector<runtime::NamedTensor> batch_inputs(const std::vector<std::vector<int
   }
   std::vector<int64_t> shape{static_cast<int64_t>(rows.size()), static_cast<int64_t>(width)};
   auto bytes = [](const std::vector<int64_t>& v) { return std::string(reinterpret_cast<const char*>(v.data()), v.size() * 8); };
-  std::vector<runtime::NamedTensor> out{{"input_ids", DType::I64, shape, bytes(ids)}, {"attn_mask", DType::I64, shape, bytes(mask)}};
-  // Calls with padding take all optional inputs; a program without segments does not look at these.
-  bool padded = std::find(mask.begin(), mask.end(), 0) != mask.end();
-  if (padded) out.push_back({"token_type_ids", DType::I64, shape, bytes(std::vector<int64_t>(ids.size(), 0))});
-  return out;
+  return {{"input_ids", DType::I64, shape, bytes(ids)}, {"attn_mask", DType::I64, shape, bytes(mask)}};
 }
 
 void normalise(float* v, int64_t n) {

@@ -94,7 +94,7 @@ struct Run {
 
 Result<int64_t> capacity_of(const Run& run, int64_t prompt) {
   int64_t limit = model_limit(*run.loaded.compiled.checkpoint);
-  int64_t wanted = prompt + run.options.run.max_new_tokens;
+  int64_t wanted = prompt + std::min(run.options.run.max_new_tokens, INT64_MAX - prompt);
   int64_t capacity = run.options.run.context > 0 ? run.options.run.context : limit > 0 ? std::min(limit, wanted) : wanted;
   if (run.options.run.context > 0 && limit > 0 && run.options.run.context > limit) {
     return Error{"USE-CONTEXT", fmt::format("`--ctx {}` is more than the model's {} positions", run.options.run.context, limit), {}, -1, {}};

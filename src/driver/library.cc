@@ -79,6 +79,17 @@ const sema::LibrarySource& builtin_library() {
   return kLibrary;
 }
 
+std::vector<std::string> library_overlays() {
+  std::vector<std::string> out;
+  for (const embedded::File& file : embedded::library()) {
+    size_t slash = file.path.find('/');
+    if (slash == file.path.npos) continue;
+    std::string folder(file.path.substr(0, slash));
+    if (std::find(out.begin(), out.end(), folder) == out.end()) out.push_back(folder);
+  }
+  return out;
+}
+
 std::vector<ZooProgram> zoo_programs() {
   std::vector<ZooProgram> programs;
   for (const embedded::File& file : embedded::zoo()) {

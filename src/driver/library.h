@@ -12,6 +12,8 @@ namespace axon::driver {
 
 // The library that is compiled into the binary.
 const sema::LibrarySource& builtin_library();
+// Its overlays, sorted (language.md 7.1).
+std::vector<std::string> library_overlays();
 
 // One entry of an ARCHITECTURES pragma (language.md 4.3).
 struct ArchitectureEntry {

@@ -345,6 +345,13 @@ def test_prompts() -> None:
     S.fails("--ctx beyond the model", ["run", model, "-p", "x", "-c", 1000], 2, "USE-CONTEXT", says="1000.*256")
     for count in ("0", "-1"):
         S.fails(f"-n {count}", ["run", model, "-p", "x", "-n", count], 2, "USE-VALUE", says="-n")
+    S.fails("a context of 2^40", ["run", wide(), *IDS, "-c", 1 << 40], 3, "MEM-[A-Z]+", says="ctx")
+    S.fails("-n 2^63-1 without a limit", ["run", wide(), "--prompt-ids", "5", "-n", (1 << 63) - 1], 3, "MEM-[A-Z]+")
+    S.answers("-n 2^63-1 within a context", S.run("run", model, "--prompt-ids", "5", "-n", (1 << 63) - 1), 0)
+    S.fails("unknown overlay", ["run", model, "-p", "x", "--overlay", "statik"], 2, "USE-VALUE", says="static")
+    S.fails("unknown entry", ["run", model, "-p", "x", "--main", "nrom"], 1, "RES-MAIN", says="norm")
+    S.fails("a directory as a prompt", ["run", model, "-f", S.folder], 3, "FILE-READ", says="directory")
+    S.fails("no name", ["check", ""], 3, "FILE-READ")
     S.fails("text as ids", ["run", model, "--prompt-ids", "5,x"], 2, "USE-VALUE", says="prompt-ids")
     S.fails("empty ids", ["run", model, "--prompt-ids", ","], 2, "USE-(VALUE|PROMPT)")
     S.fails("id beyond the vocabulary", ["run", model, "--prompt-ids", "5,99999"], 2, "USE-(VALUE|PROMPT)", says="99999")
@@ -377,6 +384,11 @@ def binary_file() -> pathlib.Path:
     path = S.folder / "binary.txt"
     path.write_bytes(b"ab\xff")
     return path
+
+
+def wide() -> pathlib.Path:
+    """A model that allows more positions than there is memory for."""
+    return h.llama_directory(S.folder / "wide", config=h.llama_config(max_position_embeddings=1 << 40))
 
 
 def bare_gguf() -> pathlib.Path:
