@@ -30,7 +30,10 @@ def busy() -> float:
     """Share of one core that other programs use now."""
 
     def ticks() -> tuple[int, int]:
-        fields = [int(x) for x in pathlib.Path("/proc/stat").read_text().splitlines()[0].split()[1:]]
+        fields = [
+            int(x)
+            for x in pathlib.Path("/proc/stat").read_text().splitlines()[0].split()[1:]
+        ]
         return sum(fields), fields[3] + fields[4]
 
     total, idle = ticks()
@@ -43,7 +46,9 @@ def busy() -> float:
 def call(command: list[object]) -> tuple[str, float, int]:
     """Standard output, wall seconds and peak resident bytes of a command."""
     before = time.monotonic()
-    with subprocess.Popen([str(w) for w in command], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL) as process:
+    with subprocess.Popen(
+        [str(w) for w in command], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL
+    ) as process:
         out = process.stdout.read().decode()
         _, status, usage = os.wait4(process.pid, 0)
         process.returncode = os.waitstatus_to_exitcode(status)
@@ -52,16 +57,51 @@ def call(command: list[object]) -> tuple[str, float, int]:
     return out, time.monotonic() - before, usage.ru_maxrss * 1024
 
 
-def axon_rates(axon: pathlib.Path, model: pathlib.Path, threads: int) -> dict[str, float]:
+def axon_rates(
+    axon: pathlib.Path, model: pathlib.Path, threads: int
+) -> dict[str, float]:
     """Tokens per second and peak memory of our side."""
-    out, _, peak = call([axon, "bench", model, "-p", PREFILL, "-n", DECODE, "-t", threads, "-r", 1, "--json"])
+    out, _, peak = call(
+        [
+            axon,
+            "bench",
+            model,
+            "-p",
+            PREFILL,
+            "-n",
+            DECODE,
+            "-t",
+            threads,
+            "-r",
+            1,
+            "--json",
+        ]
+    )
     rows = {row["test"]: row["tokens_per_s"]["best"] for row in json.loads(out)["rows"]}
     return {"prefill": rows["prefill"], "decode": rows["decode"], "memory": peak}
 
 
-def peer_rates(bench: pathlib.Path, model: pathlib.Path, threads: int) -> dict[str, float]:
+def peer_rates(
+    bench: pathlib.Path, model: pathlib.Path, threads: int
+) -> dict[str, float]:
     """The same of llama-bench."""
-    out, _, peak = call([bench, "-m", model, "-p", PREFILL, "-n", DECODE, "-t", threads, "-r", 1, "-o", "json"])
+    out, _, peak = call(
+        [
+            bench,
+            "-m",
+            model,
+            "-p",
+            PREFILL,
+            "-n",
+            DECODE,
+            "-t",
+            threads,
+            "-r",
+            1,
+            "-o",
+            "json",
+        ]
+    )
     rates = {"memory": peak}
     for row in json.loads(out):
         rates["prefill" if row["n_prompt"] else "decode"] = row["avg_ts"]
@@ -73,16 +113,28 @@ def first_token(command: list[object]) -> float:
     return call(command)[1]
 
 
-def compare(name: str, ours: list[float], theirs: list[float], higher_is_better: bool) -> bool:
+def compare(
+    name: str, ours: list[float], theirs: list[float], higher_is_better: bool
+) -> bool:
     """Prints both sides' spread and the ratios; true when the bound holds for both."""
     best = max if higher_is_better else min
-    ratios = (best(ours) / best(theirs), statistics.median(ours) / statistics.median(theirs))
+    ratios = (
+        best(ours) / best(theirs),
+        statistics.median(ours) / statistics.median(theirs),
+    )
     bound = BOUNDS[name.split(",")[0]]
-    holds = all(r >= bound for r in ratios) if higher_is_better else all(r <= bound for r in ratios)
+    holds = (
+        all(r >= bound for r in ratios)
+        if higher_is_better
+        else all(r <= bound for r in ratios)
+    )
     sign = "at least" if higher_is_better else "at most"
-    print(f"{name:<24} axon {best(ours):>10.3f} (median {statistics.median(ours):.3f})  peer {best(theirs):>10.3f} "
-          f"(median {statistics.median(theirs):.3f})  ratio {ratios[0]:.2f} / {ratios[1]:.2f}, {sign} {bound}: "
-          f"{'ok' if holds else 'NOT REACHED'}", flush=True)
+    print(
+        f"{name:<24} axon {best(ours):>10.3f} (median {statistics.median(ours):.3f})  peer {best(theirs):>10.3f} "
+        f"(median {statistics.median(theirs):.3f})  ratio {ratios[0]:.2f} / {ratios[1]:.2f}, {sign} {bound}: "
+        f"{'ok' if holds else 'NOT REACHED'}",
+        flush=True,
+    )
     return holds
 
 
@@ -98,7 +150,12 @@ def main() -> int:
     model = args.model
     if model is None:
         script = HERE.parent / "scripts" / "fetch_models.py"
-        done = subprocess.run([sys.executable, script, "smollm2"], stdout=subprocess.PIPE, text=True, check=True)
+        done = subprocess.run(
+            [sys.executable, script, "smollm2"],
+            stdout=subprocess.PIPE,
+            text=True,
+            check=True,
+        )
         model = pathlib.Path(done.stdout.strip().splitlines()[-1])
     peer = llama_cpp.build()
     load = busy()
@@ -108,19 +165,59 @@ def main() -> int:
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     holds = True
     for threads in [int(t) for t in args.threads.split(",")]:
-        ours: dict[str, list[float]] = {"prefill": [], "decode": [], "memory": [], "first token": []}
+        ours: dict[str, list[float]] = {
+            "prefill": [],
+            "decode": [],
+            "memory": [],
+            "first token": [],
+        }
         theirs: dict[str, list[float]] = {name: [] for name in ours}
         for _ in range(args.rounds):
             for name, value in axon_rates(args.axon, model, threads).items():
                 ours[name].append(value)
             for name, value in peer_rates(peer["llama-bench"], model, threads).items():
                 theirs[name].append(value)
-            ours["first token"].append(first_token(
-                [args.axon, "run", model, "--raw", "-p", FIRST_TOKEN_PROMPT, "-n", 1, "-t", threads]))
-            theirs["first token"].append(first_token(
-                [peer["llama-completion"], "-m", model, "-p", FIRST_TOKEN_PROMPT, "-n", 1, "-t", threads, "-no-cnv", "-c", 1024]))
+            ours["first token"].append(
+                first_token(
+                    [
+                        args.axon,
+                        "run",
+                        model,
+                        "--raw",
+                        "-p",
+                        FIRST_TOKEN_PROMPT,
+                        "-n",
+                        1,
+                        "-t",
+                        threads,
+                    ]
+                )
+            )
+            theirs["first token"].append(
+                first_token(
+                    [
+                        peer["llama-completion"],
+                        "-m",
+                        model,
+                        "-p",
+                        FIRST_TOKEN_PROMPT,
+                        "-n",
+                        1,
+                        "-t",
+                        threads,
+                        "-no-cnv",
+                        "-c",
+                        1024,
+                    ]
+                )
+            )
         for name in ours:
-            holds &= compare(f"{name}, {threads} threads", ours[name], theirs[name], name in ("prefill", "decode"))
+            holds &= compare(
+                f"{name}, {threads} threads",
+                ours[name],
+                theirs[name],
+                name in ("prefill", "decode"),
+            )
     return 0 if holds or not args.gate else 1
 
 

@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
 """Checks every #include under src/ against layers.txt. Prints each arrow that must not be there."""
+
 import pathlib
 import re
 import sys
@@ -49,7 +50,9 @@ def main() -> int:
             print(f"src/{rel}: its folder is not in layers.txt")
             bad += 1
             continue
-        for number, line in enumerate(source.read_text(encoding="utf-8").splitlines(), 1):
+        for number, line in enumerate(
+            source.read_text(encoding="utf-8").splitlines(), 1
+        ):
             match = re.match(r'\s*#\s*include\s+"([^"]+)"', line)
             target = layer_of(match.group(1), layers) if match else None
             if target and target not in layers[own]:

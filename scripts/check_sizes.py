@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
 """Names sources above 800 lines and refuses those above 1,200 (tables and generated data excepted)."""
+
 import pathlib
 import sys
 
@@ -11,7 +12,10 @@ def main() -> int:
     bad = 0
     for folder in ("src", "stdlib", "zoo", "tests", "scripts"):
         for path in sorted((ROOT / folder).rglob("*")):
-            if path.suffix not in {".cc", ".h", ".py", ".axon"} or path.suffix in EXEMPT:
+            if (
+                path.suffix not in {".cc", ".h", ".py", ".axon"}
+                or path.suffix in EXEMPT
+            ):
                 continue
             with open(path, encoding="utf-8") as handle:
                 lines = sum(1 for _ in handle)

@@ -5,6 +5,7 @@ Needs the packages unicodedata2 16.0.0 (general categories, what patterns see) a
 The latter's normalizers and pre-tokenizers carry tables of other Unicode versions, so those sets are
 measured, one code point at a time.
 """
+
 import pathlib
 import sys
 
@@ -13,14 +14,18 @@ import unicodedata2 as ucd
 from tokenizers import Regex, normalizers, pre_tokenizers
 
 POINTS = [c for c in range(0x110000) if not 0xD800 <= c < 0xE000]
-OUT = pathlib.Path(__file__).resolve().parent.parent / "src/runtime/text/unicode_data.inc"
+OUT = (
+    pathlib.Path(__file__).resolve().parent.parent / "src/runtime/text/unicode_data.inc"
+)
 
 
 def ranges(members: set[int]) -> list[tuple[int, int]]:
     """Inclusive ranges; the surrogate gap does not split one."""
     out: list[tuple[int, int]] = []
     for point in sorted(members):
-        if out and (point == out[-1][1] + 1 or (point == 0xE000 and out[-1][1] == 0xD7FF)):
+        if out and (
+            point == out[-1][1] + 1 or (point == 0xE000 and out[-1][1] == 0xD7FF)
+        ):
             out[-1] = (out[-1][0], point)
         else:
             out.append((point, point))
@@ -45,12 +50,16 @@ def measured_sets() -> dict[str, set[int]]:
         if len(pieces) == 1 and pieces[0][0] != "a":
             word_like.add(c)
     return {
-        "kNumeric": {c for c in POINTS if len(digits.pre_tokenize_str("a" + chr(c))) == 2},
+        "kNumeric": {
+            c for c in POINTS if len(digits.pre_tokenize_str("a" + chr(c))) == 2
+        },
         "kWhitespace": removed_by(pre_tokenizers.WhitespaceSplit()),
         "kPunctuation": removed_by(pre_tokenizers.Punctuation("removed")),
         "kWord": word_like,
         "kPatternWord": removed_by(pre_tokenizers.Split(Regex(r"\w"), "removed")),
-        "kCleaned": deleted_by(normalizers.BertNormalizer(clean_text=True, strip_accents=False, **bert)),
+        "kCleaned": deleted_by(
+            normalizers.BertNormalizer(clean_text=True, strip_accents=False, **bert)
+        ),
         "kNonspacingMark": deleted_by(
             normalizers.BertNormalizer(clean_text=False, strip_accents=True, **bert)
         ),
@@ -79,7 +88,11 @@ def not_normalised() -> set[int]:
                 out.add(c)
     for c in list(out):
         parts = ucd.decomposition(chr(c)).split()
-        if len(parts) == 2 and parts[0][0] != "<" and int(parts[0], 16) not in composing:
+        if (
+            len(parts) == 2
+            and parts[0][0] != "<"
+            and int(parts[0], 16) not in composing
+        ):
             out.add(int(parts[0], 16))
     return out
 
@@ -91,7 +104,9 @@ def lowercase_rows() -> list[tuple[int, int, int, int]]:
     for c in POINTS:
         small = lower.normalize_str(chr(c))
         if len(small) != 1:
-            assert (c, small) == (0x130, "i\u0307"), "a new long lowercase form needs code"
+            assert (c, small) == (0x130, "i\u0307"), (
+                "a new long lowercase form needs code"
+            )
             continue
         delta = ord(small) - c
         if delta == 0:

@@ -11,7 +11,8 @@ namespace axon::cli {
 int64_t model_limit(const formats::Checkpoint& checkpoint);
 // Sampling as asked for; with `from_model` what was not asked for comes from the checkpoint's
 // generation config. Errors: USE-VALUE for values out of range.
-Result<runtime::SamplingOptions> sampling_of(const SamplingOptions& options, const formats::Checkpoint& checkpoint,
+Result<runtime::SamplingOptions> sampling_of(const SamplingOptions& options,
+                                             const formats::Checkpoint& checkpoint,
                                              bool from_model);
 std::string_view spelling(runtime::Finish finish);
 // Set by interrupts.

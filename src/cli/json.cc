@@ -8,7 +8,9 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-std::string dump(const Json& json) { return json.dump(-1, ' ', false, Json::error_handler_t::replace); }
+std::string dump(const Json& json) {
+  return json.dump(-1, ' ', false, Json::error_handler_t::replace);
+}
 
 Json token_value(const TokenReport& token, bool logprobs) {
   Json out{{"id", token.id}, {"text", token.text}};
@@ -23,12 +25,15 @@ Json token_value(const TokenReport& token, bool logprobs) {
 }
 
 Json result_value(const RunResult& result, bool logprobs) {
-  Json out{{"prompt_ids", result.prompt_ids}, {"ids", result.ids}, {"text", result.text},
+  Json out{{"prompt_ids", result.prompt_ids},
+           {"ids", result.ids},
+           {"text", result.text},
            {"finish_reason", result.finish_reason}};
   if (!result.stop_string.empty()) out["stop_string"] = result.stop_string;
   if (logprobs) {
     out["logprobs"] = Json::array();
-    for (const TokenReport& token : result.tokens) out["logprobs"].push_back(token_value(token, true));
+    for (const TokenReport& token : result.tokens)
+      out["logprobs"].push_back(token_value(token, true));
   }
   return out;
 }
@@ -54,7 +59,9 @@ std::string zoo_json(const std::vector<driver::ZooProgram>& programs) {
       if (!entry.task.empty()) item["task"] = entry.task;
       entries.push_back(item);
     }
-    list.push_back({{"name", program.name}, {"task", program.task}, {"architectures", entries},
+    list.push_back({{"name", program.name},
+                    {"task", program.task},
+                    {"architectures", entries},
                     {"checkpoints", program.checkpoints}});
   }
   return dump(Json{{"schema", 1}, {"programs", list}});
@@ -65,13 +72,22 @@ std::string ids_json(const std::vector<int64_t>& ids, const std::string& text) {
 }
 
 std::string run_json(const RunReport& r) {
-  Json out{{"schema", 1}, {"model", r.model}, {"program", r.program}, {"numeric_policy", r.numeric_policy},
+  Json out{{"schema", 1},
+           {"model", r.model},
+           {"program", r.program},
+           {"numeric_policy", r.numeric_policy},
            {"seed", r.seed}};
   out["results"] = Json::array();
-  for (const RunResult& result : r.results) out["results"].push_back(result_value(result, r.logprobs));
-  out["usage"] = {{"prompt_tokens", r.prompt_tokens}, {"cached_tokens", r.cached_tokens}, {"new_tokens", r.new_tokens}};
-  out["timings"] = {{"load_s", r.load_s}, {"prefill_s", r.prefill_s}, {"first_token_s", r.first_token_s},
-                    {"decode_s", r.decode_s}, {"prefill_tokens_per_s", r.prefill_tokens_per_s},
+  for (const RunResult& result : r.results)
+    out["results"].push_back(result_value(result, r.logprobs));
+  out["usage"] = {{"prompt_tokens", r.prompt_tokens},
+                  {"cached_tokens", r.cached_tokens},
+                  {"new_tokens", r.new_tokens}};
+  out["timings"] = {{"load_s", r.load_s},
+                    {"prefill_s", r.prefill_s},
+                    {"first_token_s", r.first_token_s},
+                    {"decode_s", r.decode_s},
+                    {"prefill_tokens_per_s", r.prefill_tokens_per_s},
                     {"decode_tokens_per_s", r.decode_tokens_per_s}};
   out["warnings"] = r.warnings;
   return dump(out);
@@ -83,18 +99,22 @@ std::string token_json(size_t index, const TokenReport& token, bool logprobs) {
   return dump(out);
 }
 
-std::string result_json(const RunResult& result, bool logprobs) { return dump(result_value(result, logprobs)); }
+std::string result_json(const RunResult& result, bool logprobs) {
+  return dump(result_value(result, logprobs));
+}
 
 Result<std::string> batch_prompt(const std::string& line) {
   Json json = Json::parse(line, nullptr, false);
   if (json.is_string()) return json.get<std::string>();
-  if (json.is_object() && json.contains("prompt") && json["prompt"].is_string()) return json["prompt"].get<std::string>();
+  if (json.is_object() && json.contains("prompt") && json["prompt"].is_string())
+    return json["prompt"].get<std::string>();
   return Error{"FILE-JSON", "not an object with a text `prompt`", {}, -1, {}};
 }
 
 std::string conversation_json(const std::vector<text::ChatMessage>& messages) {
   Json out = Json::array();
-  for (const text::ChatMessage& m : messages) out.push_back({{"role", m.role}, {"content", m.content}});
+  for (const text::ChatMessage& m : messages)
+    out.push_back({{"role", m.role}, {"content", m.content}});
   return out.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 
@@ -104,7 +124,8 @@ Result<std::vector<text::ChatMessage>> read_conversation(const std::string& text
   Error wrong{"FILE-JSON", "not a list of messages with `role` and `content`", {}, -1, {}};
   if (!json.is_array()) return wrong;
   for (const Json& m : json) {
-    bool fits = m.is_object() && m.contains("role") && m["role"].is_string() && m.contains("content") && m["content"].is_string();
+    bool fits = m.is_object() && m.contains("role") && m["role"].is_string() &&
+                m.contains("content") && m["content"].is_string();
     if (!fits) return wrong;
     out.push_back({m["role"].get<std::string>(), m["content"].get<std::string>(), {}, {}});
   }
@@ -113,18 +134,32 @@ Result<std::vector<text::ChatMessage>> read_conversation(const std::string& text
 
 std::string inspect_json(const InspectReport& r) {
   Json tensors = Json::array();
-  for (const TensorRow& t : r.tensors) tensors.push_back({{"name", t.name}, {"dtype", t.storage}, {"shape", t.shape}});
+  for (const TensorRow& t : r.tensors)
+    tensors.push_back({{"name", t.name}, {"dtype", t.storage}, {"shape", t.shape}});
   Json config = Json::parse(r.config, nullptr, false);
-  return dump(Json{{"schema", 1}, {"model", r.model}, {"kind", r.kind}, {"architectures", r.architectures}, {"program", r.program},
-                   {"task", r.task}, {"tokenizer", r.tokenizer}, {"chat_template", r.chat_template}, {"eos_ids", r.eos_ids},
-                   {"parameters", r.parameters}, {"bytes", r.bytes}, {"config", config.is_discarded() ? Json() : config},
-                   {"tensors", tensors}, {"notes", r.notes}});
+  return dump(Json{{"schema", 1},
+                   {"model", r.model},
+                   {"kind", r.kind},
+                   {"architectures", r.architectures},
+                   {"program", r.program},
+                   {"task", r.task},
+                   {"tokenizer", r.tokenizer},
+                   {"chat_template", r.chat_template},
+                   {"eos_ids", r.eos_ids},
+                   {"parameters", r.parameters},
+                   {"bytes", r.bytes},
+                   {"config", config.is_discarded() ? Json() : config},
+                   {"tensors", tensors},
+                   {"notes", r.notes}});
 }
 
 std::string list_json(const std::vector<FoundModel>& models) {
   Json out = Json::array();
   for (const FoundModel& m : models) {
-    out.push_back({{"path", m.path}, {"program", m.program}, {"architectures", m.architectures}, {"bytes", m.bytes}});
+    out.push_back({{"path", m.path},
+                   {"program", m.program},
+                   {"architectures", m.architectures},
+                   {"bytes", m.bytes}});
   }
   return dump(Json{{"schema", 1}, {"models", out}});
 }
@@ -133,7 +168,8 @@ std::string embeddings_json(const std::vector<float>& values, const std::vector<
   Json rows = Json::array();
   size_t width = static_cast<size_t>(shape[1]);
   for (size_t at = 0; at < values.size(); at += width) {
-    rows.push_back(std::vector<float>(values.begin() + static_cast<ptrdiff_t>(at), values.begin() + static_cast<ptrdiff_t>(at + width)));
+    rows.push_back(std::vector<float>(values.begin() + static_cast<ptrdiff_t>(at),
+                                      values.begin() + static_cast<ptrdiff_t>(at + width)));
   }
   return dump(Json{{"schema", 1}, {"shape", shape}, {"embeddings", rows}});
 }
@@ -142,26 +178,41 @@ std::string safetensors_header(const std::vector<runtime::NamedTensor>& tensors)
   Json out = Json::object();
   size_t at = 0;
   for (const runtime::NamedTensor& t : tensors) {
-    const char* dtype = t.dtype == DType::F32 ? "F32" : t.dtype == DType::I64 ? "I64" : t.dtype == DType::Bool ? "BOOL"
-                      : t.dtype == DType::I32 ? "I32" : t.dtype == DType::F16 ? "F16" : "BF16";
-    out[t.name] = {{"dtype", dtype}, {"shape", t.shape}, {"data_offsets", {at, at + t.bytes.size()}}};
+    const char* dtype = t.dtype == DType::F32    ? "F32"
+                        : t.dtype == DType::I64  ? "I64"
+                        : t.dtype == DType::Bool ? "BOOL"
+                        : t.dtype == DType::I32  ? "I32"
+                        : t.dtype == DType::F16  ? "F16"
+                                                 : "BF16";
+    out[t.name] = {
+        {"dtype", dtype}, {"shape", t.shape}, {"data_offsets", {at, at + t.bytes.size()}}};
     at += t.bytes.size();
   }
   return dump(out);
 }
 
 std::string score_json(const ScoreReport& r) {
-  return dump(Json{{"schema", 1}, {"model", r.model}, {"program", r.program}, {"numeric_policy", r.numeric_policy},
-                   {"ids", r.ids}, {"logprobs", r.logprobs}, {"total", r.total}, {"perplexity", r.perplexity}});
+  return dump(Json{{"schema", 1},
+                   {"model", r.model},
+                   {"program", r.program},
+                   {"numeric_policy", r.numeric_policy},
+                   {"ids", r.ids},
+                   {"logprobs", r.logprobs},
+                   {"total", r.total},
+                   {"perplexity", r.perplexity}});
 }
 
 std::string bench_json(const BenchReport& r) {
   Json out{{"schema", 1}, {"machine", r.machine}, {"numeric_policy", r.numeric_policy}};
   out["rows"] = Json::array();
   for (const BenchRow& row : r.rows) {
-    out["rows"].push_back({{"test", row.test}, {"tokens", row.tokens}, {"depth", row.depth}, {"batch", row.batch},
-                           {"threads", row.threads},
-                           {"tokens_per_s", {{"best", row.best}, {"median", row.median}, {"worst", row.worst}}}});
+    out["rows"].push_back(
+        {{"test", row.test},
+         {"tokens", row.tokens},
+         {"depth", row.depth},
+         {"batch", row.batch},
+         {"threads", row.threads},
+         {"tokens_per_s", {{"best", row.best}, {"median", row.median}, {"worst", row.worst}}}});
   }
   out["first_token_s"] = r.first_token_s;
   out["load_s"] = r.load_s;

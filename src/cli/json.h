@@ -18,19 +18,23 @@ std::string error_json(const Error& error, int line);
 std::string zoo_json(const std::vector<driver::ZooProgram>& programs);
 std::string ids_json(const std::vector<int64_t>& ids, const std::string& text);
 
-struct TokenLogprob { int64_t id = 0; std::string text; double logprob = 0; };
+struct TokenLogprob {
+  int64_t id = 0;
+  std::string text;
+  double logprob = 0;
+};
 struct TokenReport {
   int64_t id = 0;
-  std::string text;                       // empty until a whole character is there
-  std::vector<TokenLogprob> likeliest;    // with --logprobs
+  std::string text;                     // empty until a whole character is there
+  std::vector<TokenLogprob> likeliest;  // with --logprobs
   double logprob = 0;
 };
 struct RunResult {
   std::vector<int64_t> prompt_ids, ids;
   std::string text;
-  std::string finish_reason;              // eos, length, stop, interrupt
+  std::string finish_reason;  // eos, length, stop, interrupt
   std::string stop_string;
-  std::vector<TokenReport> tokens;        // kept with --logprobs
+  std::vector<TokenReport> tokens;  // kept with --logprobs
 };
 struct RunReport {
   std::string model, program, numeric_policy;
@@ -60,16 +64,19 @@ std::string safetensors_header(const std::vector<runtime::NamedTensor>& tensors)
 struct ScoreReport {
   std::string model, program, numeric_policy;
   std::vector<int64_t> ids;
-  std::vector<double> logprobs;           // of ids[1…]
+  std::vector<double> logprobs;  // of ids[1…]
   double total = 0, perplexity = 0;
 };
 std::string score_json(const ScoreReport& report);
 
-struct TensorRow { std::string name, storage; std::vector<int64_t> shape; };
+struct TensorRow {
+  std::string name, storage;
+  std::vector<int64_t> shape;
+};
 struct InspectReport {
   std::string model, kind, program, task, tokenizer, policy;
   std::vector<std::string> architectures, notes;
-  std::string config;                     // JSON text
+  std::string config;  // JSON text
   std::vector<TensorRow> tensors;
   int64_t parameters = 0, bytes = 0;
   std::vector<int64_t> eos_ids;
@@ -77,13 +84,16 @@ struct InspectReport {
 };
 std::string inspect_json(const InspectReport& report);
 
-struct FoundModel { std::string path, program, architectures; int64_t bytes = 0; };
+struct FoundModel {
+  std::string path, program, architectures;
+  int64_t bytes = 0;
+};
 std::string list_json(const std::vector<FoundModel>& models);
 
 struct BenchRow {
-  std::string test;                       // prefill, decode
+  std::string test;  // prefill, decode
   int64_t tokens = 0, depth = 0, batch = 1, threads = 1;
-  double best = 0, median = 0, worst = 0; // tokens per second
+  double best = 0, median = 0, worst = 0;  // tokens per second
 };
 struct BenchReport {
   std::string machine, numeric_policy;

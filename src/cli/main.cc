@@ -14,22 +14,37 @@ namespace {
 
 int call_verb(const Options& options) {
   switch (options.verb) {
-    case Verb::Run: return verb_run(options);
-    case Verb::Chat: return verb_chat(options);
-    case Verb::Embed: return verb_embed(options);
-    case Verb::Score: return verb_score(options);
-    case Verb::Tokenize: return verb_tokenize(options);
-    case Verb::Forward: return verb_forward(options);
-    case Verb::Check: return verb_check(options);
-    case Verb::Dump: return verb_dump(options);
-    case Verb::Explain: return verb_explain(options);
-    case Verb::Inspect: return verb_inspect(options);
-    case Verb::Zoo: return verb_zoo(options);
-    case Verb::List: return verb_list(options);
-    case Verb::Bench: return verb_bench(options);
-    case Verb::Completion: return verb_completion(options);
+    case Verb::Run:
+      return verb_run(options);
+    case Verb::Chat:
+      return verb_chat(options);
+    case Verb::Embed:
+      return verb_embed(options);
+    case Verb::Score:
+      return verb_score(options);
+    case Verb::Tokenize:
+      return verb_tokenize(options);
+    case Verb::Forward:
+      return verb_forward(options);
+    case Verb::Check:
+      return verb_check(options);
+    case Verb::Dump:
+      return verb_dump(options);
+    case Verb::Explain:
+      return verb_explain(options);
+    case Verb::Inspect:
+      return verb_inspect(options);
+    case Verb::Zoo:
+      return verb_zoo(options);
+    case Verb::List:
+      return verb_list(options);
+    case Verb::Bench:
+      return verb_bench(options);
+    case Verb::Completion:
+      return verb_completion(options);
     case Verb::Version:
-    case Verb::None: return 2;
+    case Verb::None:
+      return 2;
   }
   return 70;
 }
@@ -40,7 +55,8 @@ int run(int argc, char** argv) {
   int status = parsed ? *parsed : call_verb(options);
   int error = output_error();
   if (error == 0 || error == EPIPE) return status;
-  note(std::string("axon: cannot write to standard output: ") + std::strerror(error) + " [FILE-WRITE]\n");
+  note(std::string("axon: cannot write to standard output: ") + std::strerror(error) +
+       " [FILE-WRITE]\n");
   return status_of("FILE-WRITE");
 }
 

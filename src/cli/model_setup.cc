@@ -28,7 +28,9 @@ driver::ModelRequest request_of(const ModelOptions& o) {
 }
 
 int report_compiled(const driver::Compiled& compiled, const CommonOptions& common) {
-  int status = compiled.frontend.session && !compiled.error ? report_session(*compiled.frontend.session, common) : 0;
+  int status = compiled.frontend.session && !compiled.error
+                   ? report_session(*compiled.frontend.session, common)
+                   : 0;
   if (compiled.error) return report_error(*compiled.error, common);
   if (!common.quiet && common.verbose > 0) {
     for (const std::string& text : compiled.notes) note("axon: note: " + text + "\n");
@@ -71,7 +73,12 @@ std::optional<int> load(const Options& options, const LoadNeeds& needs, LoadedMo
 Result<void> check_ids(std::span<const int64_t> ids, int64_t end) {
   for (int64_t id : ids) {
     if (id >= 0 && id < end) continue;
-    return Error{"USE-VALUE", "token " + std::to_string(id) + " is not one of the model's " + std::to_string(end), {}, -1, {}};
+    return Error{
+        "USE-VALUE",
+        "token " + std::to_string(id) + " is not one of the model's " + std::to_string(end),
+        {},
+        -1,
+        {}};
   }
   return {};
 }
@@ -81,7 +88,12 @@ Result<std::vector<int64_t>> parse_ids(const std::string& text, const char* opti
   for (std::string_view part : split(text, ',')) {
     auto id = parse_int(trim(part));
     if (!id || *id < 0) {
-      return Error{"USE-VALUE", std::string("`") + option + "` takes token ids separated by commas, found `" + text + "`", {}, -1, {}};
+      return Error{
+          "USE-VALUE",
+          std::string("`") + option + "` takes token ids separated by commas, found `" + text + "`",
+          {},
+          -1,
+          {}};
     }
     ids.push_back(*id);
   }

@@ -24,7 +24,12 @@ struct LoadedModel {
 };
 // What a verb needs of the model.
 enum class Tokenizing : uint8_t { No, IfThere, Yes };
-struct LoadNeeds { Tokenizing tokenizer = Tokenizing::Yes; bool weights = true; bool masked = true; bool scores = false; };
+struct LoadNeeds {
+  Tokenizing tokenizer = Tokenizing::Yes;
+  bool weights = true;
+  bool masked = true;
+  bool scores = false;
+};
 Result<text::Tokenizer> make_tokenizer(const formats::Checkpoint& checkpoint);
 // Fills `out`; returns the exit status of a failure, which is reported.
 std::optional<int> load(const Options& options, const LoadNeeds& needs, LoadedModel& out);

@@ -2,7 +2,6 @@
 #include "cli/options.h"
 
 #include <CLI/CLI.hpp>
-
 #include <algorithm>
 #include <sstream>
 
@@ -55,7 +54,8 @@ void add_sampling(CLI::App& app, SamplingOptions& o) {
   app.add_option("--min-p,--min_p", o.min_p, "drop tokens below this share of the likeliest");
   app.add_option("--repeat-penalty,--repetition-penalty,--repetition_penalty", o.repeat_penalty,
                  "divide the logits of tokens seen before");
-  app.add_option("--presence-penalty", o.presence_penalty, "subtract once for tokens generated before");
+  app.add_option("--presence-penalty", o.presence_penalty,
+                 "subtract once for tokens generated before");
   app.add_option("--frequency-penalty", o.frequency_penalty, "subtract per earlier occurrence");
   app.add_option("-s,--seed", o.seed, "seed of sampling")->each([&o](const std::string&) {
     o.seed_given = true;
@@ -70,8 +70,8 @@ void add_run(CLI::App& app, Options& o) {
   app.add_option("-f,--file", o.run.prompt_file, "file with the prompt");
   app.add_option("--prompt-ids", o.run.prompt_ids, "prompt as token ids: 5,17,3");
   app.add_option("--system", o.run.system, "system message of the chat template");
-  app.add_option("-n,--max-new-tokens,--max_new_tokens,--n-predict,--predict",
-                 o.run.max_new_tokens, "most tokens to generate");
+  app.add_option("-n,--max-new-tokens,--max_new_tokens,--n-predict,--predict", o.run.max_new_tokens,
+                 "most tokens to generate");
   app.add_option("-c,--ctx,--ctx-size", o.run.context, "positions to make room for");
   app.add_option("--stop,-r,--reverse-prompt", o.run.stop, "text that ends the answer");
   app.add_option("--chat-template,--chat-template-file", o.run.chat_template_file, "template file");
@@ -91,7 +91,8 @@ void add_run(CLI::App& app, Options& o) {
 void add_chat(CLI::App& app, Options& o) {
   add_model(app, o.model);
   app.add_option("--system", o.chat.system, "system message");
-  app.add_option("--chat-template,--chat-template-file", o.chat.chat_template_file, "template file");
+  app.add_option("--chat-template,--chat-template-file", o.chat.chat_template_file,
+                 "template file");
   app.add_option("-n,--max-new-tokens", o.chat.max_new_tokens, "most tokens of an answer");
   app.add_option("-c,--ctx", o.chat.context, "positions to make room for");
   app.add_option("--overflow", o.chat.overflow, "at the context limit: stop or drop-oldest")
@@ -118,7 +119,8 @@ void add_compile_verbs(CLI::App& app, Options& o) {
     add_common(*sub, o.common);
     return sub;
   };
-  CLI::App* check = verb("check", "diagnose a program, or a program against a checkpoint", Verb::Check);
+  CLI::App* check =
+      verb("check", "diagnose a program, or a program against a checkpoint", Verb::Check);
   check->add_option("target", o.check.target, "program file or checkpoint directory")->required();
   check->add_option("--checkpoint", o.check.checkpoint, "checkpoint to check against");
   check->add_flag("--strict", o.check.strict, "warnings count as errors");
@@ -136,7 +138,8 @@ void add_compile_verbs(CLI::App& app, Options& o) {
   explain->add_option("code", o.explain_code, "diagnostic code")->required();
   CLI::App* completion = verb("completion", "shell completion script", Verb::Completion);
   completion->add_option("shell", o.shell, "bash, zsh or fish")
-      ->required()->check(CLI::IsMember({"bash", "zsh", "fish"}));
+      ->required()
+      ->check(CLI::IsMember({"bash", "zsh", "fish"}));
   verb("zoo", "programs that come with axon", Verb::Zoo);
   verb("list", "checkpoints found on this machine", Verb::List);
 }
@@ -169,7 +172,8 @@ void add_model_verbs(CLI::App& app, Options& o) {
   CLI::App* forward = verb("forward", "one call of the main definition", Verb::Forward);
   add_model(*forward, o.model);
   forward->add_option("--inputs", o.forward.inputs, "safetensors file with the inputs")->required();
-  forward->add_option("-o,--output", o.forward.output, "safetensors file for the outputs")->required();
+  forward->add_option("-o,--output", o.forward.output, "safetensors file for the outputs")
+      ->required();
   CLI::App* inspect = verb("inspect", "what a checkpoint holds", Verb::Inspect);
   add_model(*inspect, o.model);
   CLI::App* bench = verb("bench", "speed, memory, start-up", Verb::Bench);
@@ -186,8 +190,8 @@ void add_model_verbs(CLI::App& app, Options& o) {
   bench->add_flag("--roofline", o.bench.roofline, "against the machine's limits");
 }
 
-const char* kVerbs[] = {"run", "chat", "embed", "score", "tokenize", "forward", "check", "dump",
-                        "explain", "inspect", "zoo", "list", "bench", "completion"};
+const char* kVerbs[] = {"run",  "chat",    "embed",   "score", "tokenize", "forward", "check",
+                        "dump", "explain", "inspect", "zoo",   "list",     "bench",   "completion"};
 
 // A usage error with the closest verb or option named.
 int usage_error(const CLI::App& app, const std::string& text, int argc, char** argv,
@@ -226,7 +230,11 @@ std::optional<int> check_overlays(const Options& options) {
   known.emplace_back("base");
   for (const std::string& name : options.model.overlays) {
     if (std::find(known.begin(), known.end(), name) != known.end()) continue;
-    Error error{"USE-VALUE", "the library has no overlay `" + name + "`", {}, -1, "there are `" + join(known, "`, `") + "`"};
+    Error error{"USE-VALUE",
+                "the library has no overlay `" + name + "`",
+                {},
+                -1,
+                "there are `" + join(known, "`, `") + "`"};
     return report_error(error, options.common);
   }
   return {};
@@ -249,8 +257,11 @@ std::optional<int> parse_options(int argc, char** argv, Options& options) {
   for (int i = 1; i < argc; ++i) {
     size_t bad = find_invalid_utf8(argv[i]);
     if (bad != std::string_view::npos) {
-      Error error{"USE-UTF8", "argument " + std::to_string(i) + " is not UTF-8 at byte " +
-                  std::to_string(bad), {}, static_cast<int64_t>(bad), {}};
+      Error error{"USE-UTF8",
+                  "argument " + std::to_string(i) + " is not UTF-8 at byte " + std::to_string(bad),
+                  {},
+                  static_cast<int64_t>(bad),
+                  {}};
       return report_error(error, options.common);
     }
   }

@@ -18,16 +18,16 @@ struct CommonOptions {
 
 // How a model is opened, compiled and run (design.md 7).
 struct ModelOptions {
-  std::string model;               // directory, .gguf, .safetensors, hub id
-  std::string program;             // .axon file, empty: by architecture
+  std::string model;    // directory, .gguf, .safetensors, hub id
+  std::string program;  // .axon file, empty: by architecture
   std::vector<std::string> overlays;
-  std::string main;                // entry definition, empty: the program's
-  std::string math = "auto";       // exact, auto, fast
-  std::string kv_dtype;            // empty: by preset
-  std::string activations;         // empty: by preset
+  std::string main;           // entry definition, empty: the program's
+  std::string math = "auto";  // exact, auto, fast
+  std::string kv_dtype;       // empty: by preset
+  std::string activations;    // empty: by preset
   std::string quantize;
-  std::string isa;                 // empty: the best that the machine has
-  int threads = 0;                 // 0: physical cores allowed
+  std::string isa;  // empty: the best that the machine has
+  int threads = 0;  // 0: physical cores allowed
   int chunk = 512;
   bool no_mmap = false;
   bool deterministic = false;
@@ -47,17 +47,17 @@ struct SamplingOptions {
 };
 
 struct RunOptions {
-  std::string prompt;              // -p; `-` reads standard input
+  std::string prompt;  // -p; `-` reads standard input
   bool prompt_given = false;
-  std::string prompt_file;         // -f
-  std::string prompt_ids;          // --prompt-ids 5,17,3
+  std::string prompt_file;  // -f
+  std::string prompt_ids;   // --prompt-ids 5,17,3
   std::string system;
-  std::string batch_file;          // --batch FILE.jsonl
-  std::string output;              // -o
+  std::string batch_file;  // --batch FILE.jsonl
+  std::string output;      // -o
   std::string chat_template_file;
   std::vector<std::string> stop;
   int64_t max_new_tokens = 512;
-  int64_t context = 0;             // 0: by default rule
+  int64_t context = 0;  // 0: by default rule
   int logprobs = 0;
   bool raw = false;
   bool ignore_eos = false;
@@ -70,9 +70,9 @@ struct RunOptions {
 struct ChatOptions {
   std::string system;
   std::string chat_template_file;
-  std::string overflow = "stop";   // stop, drop-oldest
+  std::string overflow = "stop";  // stop, drop-oldest
   int64_t context = 0;
-  int64_t max_new_tokens = 0;      // 0: until an end token or the context limit
+  int64_t max_new_tokens = 0;  // 0: until an end token or the context limit
   bool greedy = false;
   bool show_special = false;
 };
@@ -80,14 +80,14 @@ struct ChatOptions {
 struct EmbedOptions {
   std::vector<std::string> texts;
   std::string file;
-  std::string pool;                // mean, cls, last, none; empty: by the model's files
+  std::string pool;  // mean, cls, last, none; empty: by the model's files
   std::optional<bool> normalize;
-  std::string output;              // .npy or .safetensors
+  std::string output;  // .npy or .safetensors
 };
 
 struct ScoreOptions {
   std::string file;
-  std::string ids;                 // --prompt-ids
+  std::string ids;  // --prompt-ids
   int64_t context = 0;
 };
 
@@ -95,7 +95,7 @@ struct TokenizeOptions {
   std::string text;
   bool text_given = false;
   std::string file;
-  std::string decode;              // ids to decode
+  std::string decode;  // ids to decode
   bool ids = false;
   bool no_special = false;
   bool show_special = false;
@@ -107,7 +107,7 @@ struct ForwardOptions {
 };
 
 struct CheckOptions {
-  std::string target;              // FILE or DIR
+  std::string target;  // FILE or DIR
   std::string checkpoint;
   bool strict = false;
 };
@@ -133,8 +133,22 @@ struct BenchOptions {
 };
 
 enum class Verb : uint8_t {
-  Run, Chat, Embed, Score, Tokenize, Forward, Check, Dump, Explain, Inspect, Zoo, List, Bench,
-  Version, Completion, None
+  Run,
+  Chat,
+  Embed,
+  Score,
+  Tokenize,
+  Forward,
+  Check,
+  Dump,
+  Explain,
+  Inspect,
+  Zoo,
+  List,
+  Bench,
+  Version,
+  Completion,
+  None
 };
 
 struct Options {
@@ -152,7 +166,7 @@ struct Options {
   DumpOptions dump;
   BenchOptions bench;
   std::string explain_code;
-  std::string shell;               // completion bash|zsh|fish
+  std::string shell;  // completion bash|zsh|fish
 };
 
 // Fills `options`. Returns nothing when the command should go on, else the exit status: 0 after

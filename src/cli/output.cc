@@ -1,8 +1,9 @@
 // Writing results to standard output and text to standard error.
 #include "cli/output.h"
 
-#include <cerrno>
 #include <unistd.h>
+
+#include <cerrno>
 
 #include "cli/signals.h"
 

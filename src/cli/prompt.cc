@@ -1,8 +1,9 @@
 // Prompts: from options, files, pipes or chat messages to token ids.
 #include "cli/prompt.h"
 
-#include <ctime>
 #include <unistd.h>
+
+#include <ctime>
 
 #include "cli/output.h"
 #include "cli/signals.h"
@@ -20,7 +21,11 @@ int64_t local_seconds() {
 }
 
 Error utf8_error(const std::string& what, size_t at) {
-  return {"USE-UTF8", what + " is not UTF-8 at byte " + std::to_string(at), {}, static_cast<int64_t>(at), {}};
+  return {"USE-UTF8",
+          what + " is not UTF-8 at byte " + std::to_string(at),
+          {},
+          static_cast<int64_t>(at),
+          {}};
 }
 
 }  // namespace
@@ -31,14 +36,17 @@ Result<std::string> chat_template(const LoadedModel& loaded, const std::string& 
   return templates.empty() ? std::string() : templates.front().text;
 }
 
-Result<std::vector<int64_t>> text_ids(const LoadedModel& loaded, const std::string& text, bool special) {
+Result<std::vector<int64_t>> text_ids(const LoadedModel& loaded, const std::string& text,
+                                      bool special) {
   AXON_TRY(std::vector<int32_t> ids,
-           loaded.tokenizer->encode(text, special ? text::SpecialTokens::Add : text::SpecialTokens::Omit));
+           loaded.tokenizer->encode(
+               text, special ? text::SpecialTokens::Add : text::SpecialTokens::Omit));
   return std::vector<int64_t>(ids.begin(), ids.end());
 }
 
 Result<std::vector<int64_t>> chat_ids(const LoadedModel& loaded, const std::string& source,
-                                      const std::vector<text::ChatMessage>& messages, bool add_generation_prompt) {
+                                      const std::vector<text::ChatMessage>& messages,
+                                      bool add_generation_prompt) {
   text::ChatTemplateInput input;
   input.messages = messages;
   input.add_generation_prompt = add_generation_prompt;
@@ -48,11 +56,13 @@ Result<std::vector<int64_t>> chat_ids(const LoadedModel& loaded, const std::stri
   return text_ids(loaded, chat.text, false);  // templates write the special tokens themselves
 }
 
-Result<Prompt> prompt_of_text(const LoadedModel& loaded, const RunOptions& options, std::string text) {
+Result<Prompt> prompt_of_text(const LoadedModel& loaded, const RunOptions& options,
+                              std::string text) {
   Prompt prompt;
   size_t bad = find_invalid_utf8(text);
   if (bad != std::string::npos) return utf8_error("the prompt", bad);
-  if (text.empty()) return Error{"USE-PROMPT", "the prompt is empty", {}, -1, "give text with -p, or pipe it in"};
+  if (text.empty())
+    return Error{"USE-PROMPT", "the prompt is empty", {}, -1, "give text with -p, or pipe it in"};
   AXON_TRY(std::string source, chat_template(loaded, options.chat_template_file));
   prompt.text = text;
   prompt.templated = !options.raw && !source.empty();
@@ -63,7 +73,11 @@ Result<Prompt> prompt_of_text(const LoadedModel& loaded, const RunOptions& optio
     AXON_TRY(prompt.ids, chat_ids(loaded, source, messages, true));
   } else {
     if (!options.system.empty()) {
-      return Error{"TMPL-MISSING", "`--system` needs a chat template, and the model has none", {}, -1, "give one with --chat-template FILE"};
+      return Error{"TMPL-MISSING",
+                   "`--system` needs a chat template, and the model has none",
+                   {},
+                   -1,
+                   "give one with --chat-template FILE"};
     }
     AXON_TRY(prompt.ids, text_ids(loaded, text, true));
   }

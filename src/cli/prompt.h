@@ -10,7 +10,7 @@
 namespace axon::cli {
 
 struct Prompt {
-  std::string text;               // as given
+  std::string text;  // as given
   std::vector<int64_t> ids;
   bool templated = false;
 };
@@ -19,11 +19,14 @@ struct Prompt {
 Result<std::string> chat_template(const LoadedModel& loaded, const std::string& file);
 // Ids of a rendered chat. Errors: TMPL-*, TOK-*.
 Result<std::vector<int64_t>> chat_ids(const LoadedModel& loaded, const std::string& source,
-                                      const std::vector<text::ChatMessage>& messages, bool add_generation_prompt);
-Result<std::vector<int64_t>> text_ids(const LoadedModel& loaded, const std::string& text, bool special);
+                                      const std::vector<text::ChatMessage>& messages,
+                                      bool add_generation_prompt);
+Result<std::vector<int64_t>> text_ids(const LoadedModel& loaded, const std::string& text,
+                                      bool special);
 // The prompt of `run`: from the option, a file, a pipe, or ids.
 Result<Prompt> run_prompt(const LoadedModel& loaded, const RunOptions& options);
 // One given text as `run` would take it (template, system message).
-Result<Prompt> prompt_of_text(const LoadedModel& loaded, const RunOptions& options, std::string text);
+Result<Prompt> prompt_of_text(const LoadedModel& loaded, const RunOptions& options,
+                              std::string text);
 
 }  // namespace axon::cli

@@ -24,7 +24,6 @@ bool use_color(const CommonOptions& common) {
   return common.color == "auto" && (!no_color || !*no_color) && ::isatty(STDERR_FILENO);
 }
 
-
 int report_error(const Error& error, const CommonOptions& common) {
   if (common.json) put(error_json(error, 0) + "\n");
   std::string text = "axon: " + error.message;

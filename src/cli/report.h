@@ -11,7 +11,8 @@ namespace axon::cli {
 
 // Prints an error (standard error, or the JSON object on standard output) and returns its status.
 int report_error(const Error& error, const CommonOptions& common);
-// Prints all diagnostics to standard error; returns the status of the worst error, 0 without errors.
+// Prints all diagnostics to standard error; returns the status of the worst error, 0 without
+// errors.
 int report_diagnostics(const DiagSink& sink, const FileTable& files, const CommonOptions& common);
 // The same for a front end; with JSON, its first error is the error object on standard output.
 int report_session(const sema::Session& session, const CommonOptions& common);

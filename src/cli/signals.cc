@@ -1,9 +1,10 @@
 // Interrupts, terminations, closed pipes and faults on mapped files.
 #include "cli/signals.h"
 
+#include <unistd.h>
+
 #include <csignal>
 #include <cstring>
-#include <unistd.h>
 
 #include "runtime/formats/tensor_source.h"
 
@@ -28,7 +29,8 @@ void write_text(const char* text) {
   (void)ignored;
 }
 
-// A model file that shrinks while it is mapped faults on reading. Only async-signal-safe calls here.
+// A model file that shrinks while it is mapped faults on reading. Only async-signal-safe calls
+// here.
 void on_fault(int signal, siginfo_t* info, void*) {
   const formats::TensorSource* source = watched;
   const char* name = source ? source->file_at(info->si_addr) : nullptr;

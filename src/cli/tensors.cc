@@ -51,7 +51,8 @@ Result<std::vector<runtime::NamedTensor>> read_tensors(const std::string& path) 
   return out;
 }
 
-Result<void> write_tensors(const std::string& path, const std::vector<runtime::NamedTensor>& tensors) {
+Result<void> write_tensors(const std::string& path,
+                           const std::vector<runtime::NamedTensor>& tensors) {
   std::string header = safetensors_header(tensors), out;
   while ((header.size() + 8) % 8 != 0) header += ' ';
   append_u64(out, header.size());
@@ -60,7 +61,8 @@ Result<void> write_tensors(const std::string& path, const std::vector<runtime::N
   return write_file(path, out);
 }
 
-Result<void> write_npy(const std::string& path, const std::vector<float>& values, const std::vector<int64_t>& shape) {
+Result<void> write_npy(const std::string& path, const std::vector<float>& values,
+                       const std::vector<int64_t>& shape) {
   std::string text = "{'descr': '<f4', 'fortran_order': False, 'shape': (";
   for (int64_t extent : shape) text += std::to_string(extent) + ",";
   text += "), }";

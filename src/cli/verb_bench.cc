@@ -15,7 +15,9 @@ namespace axon::cli {
 namespace {
 
 using Clock = std::chrono::steady_clock;
-double seconds_since(Clock::time_point begin) { return std::chrono::duration<double>(Clock::now() - begin).count(); }
+double seconds_since(Clock::time_point begin) {
+  return std::chrono::duration<double>(Clock::now() - begin).count();
+}
 
 int64_t peak_rss() {
   rusage usage{};
@@ -29,7 +31,8 @@ std::vector<int64_t> some_ids(int64_t count, int64_t vocabulary) {
   uint64_t state = 1;
   for (int64_t& id : ids) {
     state = state * 6364136223846793005ull + 1442695040888963407ull;
-    id = static_cast<int64_t>((state >> 33) % static_cast<uint64_t>(std::max<int64_t>(vocabulary, 1)));
+    id = static_cast<int64_t>((state >> 33) %
+                              static_cast<uint64_t>(std::max<int64_t>(vocabulary, 1)));
   }
   return ids;
 }
@@ -50,11 +53,16 @@ Result<void> feed(runtime::Session& session, int64_t rows, int64_t count) {
   return {};
 }
 
-struct Setting { int64_t tokens, depth, batch; bool decode; };
+struct Setting {
+  int64_t tokens, depth, batch;
+  bool decode;
+};
 
 // One measured row: `repeats` rounds after one that is not counted.
-Result<BenchRow> measure(runtime::Model& model, const Options& options, const Setting& s, double& first_token) {
-  BenchRow row{s.decode ? "decode" : "prefill", s.tokens, s.depth, s.batch, model.pool().threads(), 0, 0, 0};
+Result<BenchRow> measure(runtime::Model& model, const Options& options, const Setting& s,
+                         double& first_token) {
+  BenchRow row{s.decode ? "decode" : "prefill", s.tokens, s.depth, s.batch,
+               model.pool().threads(),          0,        0,       0};
   int64_t capacity = s.tokens + s.depth + 1;
   AXON_TRY(auto session, runtime::Session::create(model, {s.batch, capacity, options.model.chunk}));
   std::vector<double> rates;
@@ -64,7 +72,8 @@ Result<BenchRow> measure(runtime::Model& model, const Options& options, const Se
     if (depth > 0) AXON_TRY_VOID(feed(*session, s.batch, depth));
     auto begin = Clock::now();
     if (s.decode) {
-      for (int64_t i = 0; i < s.tokens && session->length() < capacity; ++i) AXON_TRY_VOID(feed(*session, s.batch, 1));
+      for (int64_t i = 0; i < s.tokens && session->length() < capacity; ++i)
+        AXON_TRY_VOID(feed(*session, s.batch, 1));
     } else {
       AXON_TRY_VOID(feed(*session, s.batch, s.tokens));
     }
@@ -81,12 +90,14 @@ Result<void> run_rows(LoadedModel& loaded, const Options& options, BenchReport& 
     for (int64_t depth : options.bench.depth) {
       for (int64_t tokens : options.bench.prompt) {
         if (tokens <= 0) continue;
-        AXON_TRY(BenchRow row, measure(*loaded.model, options, {tokens, depth, batch, false}, report.first_token_s));
+        AXON_TRY(BenchRow row, measure(*loaded.model, options, {tokens, depth, batch, false},
+                                       report.first_token_s));
         report.rows.push_back(row);
       }
       for (int64_t tokens : options.bench.generate) {
         if (tokens <= 0) continue;
-        AXON_TRY(BenchRow row, measure(*loaded.model, options, {tokens, depth, batch, true}, report.first_token_s));
+        AXON_TRY(BenchRow row, measure(*loaded.model, options, {tokens, depth, batch, true},
+                                       report.first_token_s));
         report.rows.push_back(row);
       }
     }
@@ -106,15 +117,20 @@ void add_compile_times(const driver::Compiled& compiled, BenchReport& report) {
 
 std::string show(const BenchReport& r, bool compile) {
   std::string out;
-  if (!r.rows.empty()) out += fmt::format("{:<8} {:>7} {:>6} {:>6} {:>8} {:>12} {:>12} {:>12}\n", "test", "tokens", "depth", "batch", "threads", "best/s", "median/s", "worst/s");
+  if (!r.rows.empty())
+    out += fmt::format("{:<8} {:>7} {:>6} {:>6} {:>8} {:>12} {:>12} {:>12}\n", "test", "tokens",
+                       "depth", "batch", "threads", "best/s", "median/s", "worst/s");
   for (const BenchRow& row : r.rows) {
-    out += fmt::format("{:<8} {:>7} {:>6} {:>6} {:>8} {:>12.1f} {:>12.1f} {:>12.1f}\n", row.test, row.tokens, row.depth, row.batch, row.threads,
-                       row.best, row.median, row.worst);
+    out +=
+        fmt::format("{:<8} {:>7} {:>6} {:>6} {:>8} {:>12.1f} {:>12.1f} {:>12.1f}\n", row.test,
+                    row.tokens, row.depth, row.batch, row.threads, row.best, row.median, row.worst);
   }
-  out += fmt::format("load {:.3f} s, first call {:.3f} s, peak {:.1f} MiB, weights {:.1f} MiB\n", r.load_s, r.first_token_s,
-                     static_cast<double>(r.peak_rss_bytes) / (1 << 20), static_cast<double>(r.weights_bytes) / (1 << 20));
+  out += fmt::format("load {:.3f} s, first call {:.3f} s, peak {:.1f} MiB, weights {:.1f} MiB\n",
+                     r.load_s, r.first_token_s, static_cast<double>(r.peak_rss_bytes) / (1 << 20),
+                     static_cast<double>(r.weights_bytes) / (1 << 20));
   if (compile) {
-    for (const auto& [stage, ms] : r.compile_ms) out += fmt::format("  {:<12} {:>8.2f} ms\n", stage, ms);
+    for (const auto& [stage, ms] : r.compile_ms)
+      out += fmt::format("  {:<12} {:>8.2f} ms\n", stage, ms);
   }
   return out;
 }
@@ -131,7 +147,8 @@ int verb_bench(const Options& options) {
     Options one = options;
     one.model.threads = static_cast<int>(count);
     LoadedModel loaded;
-    if (auto status = load(one, {Tokenizing::No, !options.bench.compile, false, false}, loaded)) return *status;
+    if (auto status = load(one, {Tokenizing::No, !options.bench.compile, false, false}, loaded))
+      return *status;
     report.numeric_policy = driver::numerics_of(loaded.request).show();
     if (first) {
       add_compile_times(loaded.compiled, report);
@@ -145,7 +162,8 @@ int verb_bench(const Options& options) {
     report.weights_bytes = memory.mapped + memory.packed + memory.dense;
   }
   report.peak_rss_bytes = peak_rss();
-  put(options.common.json ? bench_json(report) + "\n" : show(report, options.bench.compile || options.common.verbose > 0));
+  put(options.common.json ? bench_json(report) + "\n"
+                          : show(report, options.bench.compile || options.common.verbose > 0));
   return 0;
 }
 

@@ -1,8 +1,7 @@
 // `axon chat`: a conversation; the history is kept as ids and only the new turn is run.
+#include <fmt/core.h>
 #include <histedit.h>
 #include <unistd.h>
-
-#include <fmt/core.h>
 
 #include <cstdio>
 #include <cstdlib>
@@ -32,7 +31,8 @@ class LineReader {
     history_ = history_init();
     HistEvent event;
     history(history_, &event, H_SETSIZE, 500);
-    el_set(editor_, EL_PROMPT, +[](EditLine*) { return const_cast<char*>("> "); });
+    el_set(
+        editor_, EL_PROMPT, +[](EditLine*) { return const_cast<char*>("> "); });
     el_set(editor_, EL_EDITOR, "emacs");
     el_set(editor_, EL_HIST, history, history_);
     el_set(editor_, EL_SIGNAL, 0);
@@ -73,32 +73,46 @@ class LineReader {
 
 class Chat {
  public:
-  Chat(const Options& options, LoadedModel& loaded) : options_(options), loaded_(loaded), system_(options.chat.system) {}
+  Chat(const Options& options, LoadedModel& loaded)
+      : options_(options), loaded_(loaded), system_(options.chat.system) {}
 
   Result<void> start() {
     AXON_TRY(source_, chat_template(loaded_, options_.chat.chat_template_file));
     if (source_.empty()) {
-      return Error{"TMPL-MISSING", "the model has no chat template", {}, -1, "give one with --chat-template FILE, or use `axon run --raw`"};
+      return Error{"TMPL-MISSING",
+                   "the model has no chat template",
+                   {},
+                   -1,
+                   "give one with --chat-template FILE, or use `axon run --raw`"};
     }
     const formats::Checkpoint& checkpoint = *loaded_.compiled.checkpoint;
     AXON_TRY(generate_.sampling, sampling_of(options_.sampling, checkpoint, !options_.chat.greedy));
     if (options_.chat.greedy) generate_.sampling.sample = false;
     generate_.eos = checkpoint.generation.eos_ids;
     int64_t limit = model_limit(checkpoint);
-    int64_t capacity = options_.chat.context > 0 ? options_.chat.context : limit > 0 ? std::min(limit, kDefaultContext) : kDefaultContext;
+    int64_t capacity = options_.chat.context > 0 ? options_.chat.context
+                       : limit > 0               ? std::min(limit, kDefaultContext)
+                                                 : kDefaultContext;
     if (limit > 0 && capacity > limit) {
-      return Error{"USE-CONTEXT", fmt::format("`--ctx {}` is more than the model's {} positions", capacity, limit), {}, -1, {}};
+      return Error{"USE-CONTEXT",
+                   fmt::format("`--ctx {}` is more than the model's {} positions", capacity, limit),
+                   {},
+                   -1,
+                   {}};
     }
-    AXON_TRY(session_, runtime::Session::create(*loaded_.model, {1, capacity, options_.model.chunk}));
+    AXON_TRY(session_,
+             runtime::Session::create(*loaded_.model, {1, capacity, options_.model.chunk}));
     reset();
     return {};
   }
 
   void announce() const {
     const runtime::SamplingOptions& s = generate_.sampling;
-    std::string how = s.sample ? fmt::format("temperature {}, top-p {}, top-k {}", s.temperature, s.top_p, s.top_k) : "greedy";
-    note(fmt::format("axon: {} with {}; {}; context {}; /help for commands\n", options_.model.model, loaded_.compiled.program_name, how,
-                     session_->capacity()));
+    std::string how = s.sample ? fmt::format("temperature {}, top-p {}, top-k {}", s.temperature,
+                                             s.top_p, s.top_k)
+                               : "greedy";
+    note(fmt::format("axon: {} with {}; {}; context {}; /help for commands\n", options_.model.model,
+                     loaded_.compiled.program_name, how, session_->capacity()));
   }
 
   // Commands begin with `/`. False ends the conversation.
@@ -115,14 +129,20 @@ class Chat {
       reset();
       note("axon: new system message; the conversation starts anew\n");
     } else if (word == "/stats") {
-      note(fmt::format("axon: {} of {} positions, {} tokens run, {} new tokens in {:.2f} s\n", session_->length(), session_->capacity(),
-                       session_->tokens_run(), new_tokens_, decode_s_));
+      note(fmt::format("axon: {} of {} positions, {} tokens run, {} new tokens in {:.2f} s\n",
+                       session_->length(), session_->capacity(), session_->tokens_run(),
+                       new_tokens_, decode_s_));
     } else if (word == "/save" || word == "/load") {
-      auto done = rest.empty() ? Result<void>(Error{"USE-VALUE", word + " needs a file", {}, -1, {}}) : word == "/save" ? save(rest) : load(rest);
+      auto done = rest.empty()
+                      ? Result<void>(Error{"USE-VALUE", word + " needs a file", {}, -1, {}})
+                  : word == "/save" ? save(rest)
+                                    : load(rest);
       if (!done) report_error(done.error(), {});
     } else {
-      note("axon: /reset forgets, /system TEXT starts anew with a system message, /save FILE and /load FILE keep the\n"
-           "conversation, /stats counts, /quit leaves\n");
+      note(
+          "axon: /reset forgets, /system TEXT starts anew with a system message, /save FILE and "
+          "/load FILE keep the\n"
+          "conversation, /stats counts, /quit leaves\n");
     }
     return true;
   }
@@ -164,44 +184,60 @@ class Chat {
     while (static_cast<int64_t>(ids.size()) >= session_->capacity()) {
       size_t first = !next.empty() && next[0].role == "system" ? 1 : 0;
       if (options_.chat.overflow != "drop-oldest" || next.size() < first + 3) {
-        return Error{"USE-CONTEXT", fmt::format("the conversation has {} tokens, the context {} positions", ids.size(), session_->capacity()),
-                     {}, -1, "/reset, or start with --overflow drop-oldest or a larger --ctx"};
+        return Error{"USE-CONTEXT",
+                     fmt::format("the conversation has {} tokens, the context {} positions",
+                                 ids.size(), session_->capacity()),
+                     {},
+                     -1,
+                     "/reset, or start with --overflow drop-oldest or a larger --ctx"};
       }
-      next.erase(next.begin() + static_cast<ptrdiff_t>(first), next.begin() + static_cast<ptrdiff_t>(first) + 2);
+      next.erase(next.begin() + static_cast<ptrdiff_t>(first),
+                 next.begin() + static_cast<ptrdiff_t>(first) + 2);
       AXON_TRY(ids, chat_ids(loaded_, source_, next, true));
     }
     return {};
   }
 
   Result<void> answer(const std::vector<int64_t>& fresh, std::vector<text::ChatMessage>& next) {
-    text::StreamDecoder decoder(*loaded_.tokenizer, {{}, options_.chat.show_special ? text::ShowSpecial::Yes : text::ShowSpecial::No, 4096});
+    text::StreamDecoder decoder(
+        *loaded_.tokenizer,
+        {{}, options_.chat.show_special ? text::ShowSpecial::Yes : text::ShowSpecial::No, 4096});
     std::string text;
     int64_t room = session_->capacity() - session_->length() - static_cast<int64_t>(fresh.size());
     runtime::GenerateOptions generate = generate_;
-    generate.max_tokens = options_.chat.max_new_tokens > 0 ? std::min(options_.chat.max_new_tokens, room) : room;
+    generate.max_tokens =
+        options_.chat.max_new_tokens > 0 ? std::min(options_.chat.max_new_tokens, room) : room;
     generate.sampling.seed += turns_++;
     auto emit = [&](std::string_view piece) {
       text += piece;
       return piece.empty() || put(piece);
     };
-    auto on_token = [&](const runtime::TokenEvent& event) { return emit(decoder.push(static_cast<int32_t>(event.choice.id))); };
+    auto on_token = [&](const runtime::TokenEvent& event) {
+      return emit(decoder.push(static_cast<int32_t>(event.choice.id)));
+    };
     runtime::GenerateTimes times;
-    AXON_TRY(auto rows, runtime::generate(*session_, {fresh}, generate, on_token, interrupt_flag(), &times));
+    AXON_TRY(auto rows,
+             runtime::generate(*session_, {fresh}, generate, on_token, interrupt_flag(), &times));
     emit(decoder.finish());
     put("\n");
     held_.insert(held_.end(), fresh.begin(), fresh.end());
     // The last token is in the answer and not yet in the session.
     size_t fed = static_cast<size_t>(session_->length()) - held_.size();
-    held_.insert(held_.end(), rows[0].ids.begin(), rows[0].ids.begin() + static_cast<ptrdiff_t>(std::min(fed, rows[0].ids.size())));
-    if (static_cast<size_t>(session_->length()) > held_.size()) AXON_TRY_VOID(session_->truncate(static_cast<int64_t>(held_.size())));
-    if (session_->length() >= session_->capacity()) note("axon: the context is full; /reset starts anew\n");
+    held_.insert(held_.end(), rows[0].ids.begin(),
+                 rows[0].ids.begin() + static_cast<ptrdiff_t>(std::min(fed, rows[0].ids.size())));
+    if (static_cast<size_t>(session_->length()) > held_.size())
+      AXON_TRY_VOID(session_->truncate(static_cast<int64_t>(held_.size())));
+    if (session_->length() >= session_->capacity())
+      note("axon: the context is full; /reset starts anew\n");
     new_tokens_ += times.generated_tokens;
     decode_s_ += times.decode_seconds;
     next.push_back({"assistant", text, {}, {}});
     return {};
   }
 
-  Result<void> save(const std::string& path) { return write_file(path, conversation_json(messages_)); }
+  Result<void> save(const std::string& path) {
+    return write_file(path, conversation_json(messages_));
+  }
   Result<void> load(const std::string& path) {
     AXON_TRY(std::string text, read_file(path));
     AXON_TRY(auto messages, read_conversation(text));
@@ -218,7 +254,7 @@ class Chat {
   std::unique_ptr<runtime::Session> session_;
   runtime::GenerateOptions generate_;
   std::vector<text::ChatMessage> messages_;
-  std::vector<int64_t> held_;   // ids in the session
+  std::vector<int64_t> held_;  // ids in the session
   uint64_t turns_ = 0;
   int64_t new_tokens_ = 0;
   double decode_s_ = 0;
@@ -242,7 +278,10 @@ int verb_chat(const Options& options) {
       continue;
     }
     size_t bad = find_invalid_utf8(line);
-    auto done = bad == line.npos ? chat.turn(line) : Result<void>(Error{"USE-UTF8", "the line is not UTF-8", {}, static_cast<int64_t>(bad), {}});
+    auto done = bad == line.npos
+                    ? chat.turn(line)
+                    : Result<void>(Error{
+                          "USE-UTF8", "the line is not UTF-8", {}, static_cast<int64_t>(bad), {}});
     if (!done) report_error(done.error(), options.common);
     if (interrupt_status() == 143) return 143;
     clear_interrupt();  // it stopped the answer

@@ -21,28 +21,38 @@ struct Target {
   driver::ProgramText text;
 };
 
-// What is compiled: a program file or zoo name, with or without a checkpoint, or a checkpoint alone.
-Result<Target> find_target(const Options& options, const std::string& file, const std::string& checkpoint) {
+// What is compiled: a program file or zoo name, with or without a checkpoint, or a checkpoint
+// alone.
+Result<Target> find_target(const Options& options, const std::string& file,
+                           const std::string& checkpoint) {
   Target out;
   out.request = request_of(options.model);
   std::string model = checkpoint;
-  bool is_program = !is_directory(file) && (ends_with(file, ".axon") || driver::find_zoo_program(file).has_value());
+  bool is_program = !is_directory(file) &&
+                    (ends_with(file, ".axon") || driver::find_zoo_program(file).has_value());
   // A directory may have the name of a program: with a checkpoint beside it, the program is meant.
   is_program |= !model.empty() && driver::find_zoo_program(file).has_value();
   if (is_program) {
     out.request.program = file;
-    if (!file_exists(file) && starts_with(file, "zoo/")) out.request.program = file.substr(4, file.size() - 9);
+    if (!file_exists(file) && starts_with(file, "zoo/"))
+      out.request.program = file.substr(4, file.size() - 9);
   } else if (model.empty()) {
     model = file;
   } else {
-    return Error{"USE-OPTION", "`" + file + "` is no program file (`.axon`) and no name of `axon zoo`", {}, -1, {}};
+    return Error{"USE-OPTION",
+                 "`" + file + "` is no program file (`.axon`) and no name of `axon zoo`",
+                 {},
+                 -1,
+                 {}};
   }
   if (!model.empty()) {
     AXON_TRY(formats::Checkpoint opened, formats::open_checkpoint(model));
     out.checkpoint = std::move(opened);
   }
-  if (!is_program && model.empty()) return Error{"FILE-READ", "there is no program or checkpoint with an empty name", {}, -1, {}};
-  AXON_TRY(out.text, driver::find_program(out.request, out.checkpoint ? &*out.checkpoint : nullptr));
+  if (!is_program && model.empty())
+    return Error{"FILE-READ", "there is no program or checkpoint with an empty name", {}, -1, {}};
+  AXON_TRY(out.text,
+           driver::find_program(out.request, out.checkpoint ? &*out.checkpoint : nullptr));
   return out;
 }
 
@@ -63,8 +73,8 @@ int verb_check(const Options& options) {
   auto target = find_target(options, options.check.target, options.check.checkpoint);
   if (!target) return report_error(target.error(), options.common);
   target->request.strict = options.check.strict;
-  driver::Frontend frontend =
-      driver::compile_text(target->text, target->request, answers_of(*target), driver::Stage::GraphIr);
+  driver::Frontend frontend = driver::compile_text(target->text, target->request,
+                                                   answers_of(*target), driver::Stage::GraphIr);
   int status = 0;
   if (frontend.ok() && target->checkpoint) {
     driver::CheckReport report = driver::check_checkpoint(frontend, *target->checkpoint);
@@ -86,13 +96,21 @@ int verb_check(const Options& options) {
 int verb_dump(const Options& options) {
   auto stage = driver::parse_stage(options.dump.stage);
   if (!stage) {
-    return report_error({"USE-VALUE", "`--stage " + options.dump.stage + "` is no stage", {}, -1,
-                         "stages: parse, resolve, materialize, normalize, elaborate, flatten, typecheck, graph-ir, "
-                         "graph-ir-axon, final, plan"},
-                        options.common);
+    return report_error(
+        {"USE-VALUE",
+         "`--stage " + options.dump.stage + "` is no stage",
+         {},
+         -1,
+         "stages: parse, resolve, materialize, normalize, elaborate, flatten, typecheck, graph-ir, "
+         "graph-ir-axon, final, plan"},
+        options.common);
   }
   if (options.dump.format != "text") {
-    return report_error({"USE-VALUE", "`--format " + options.dump.format + "` is not there for this stage", {}, -1, "use text"},
+    return report_error({"USE-VALUE",
+                         "`--format " + options.dump.format + "` is not there for this stage",
+                         {},
+                         -1,
+                         "use text"},
                         options.common);
   }
   auto target = find_target(options, options.dump.file, options.dump.checkpoint);
@@ -100,7 +118,9 @@ int verb_dump(const Options& options) {
   std::string text;
   int status = 0;
   if (*stage == driver::Stage::Plan && !target->checkpoint) {
-    return report_error({"USE-OPTION", "`--stage plan` needs a checkpoint", {}, -1, "give one with --checkpoint"}, options.common);
+    return report_error(
+        {"USE-OPTION", "`--stage plan` needs a checkpoint", {}, -1, "give one with --checkpoint"},
+        options.common);
   }
   if (*stage == driver::Stage::Plan) {
     driver::ModelRequest request = target->request;
@@ -110,7 +130,8 @@ int verb_dump(const Options& options) {
     if (compiled.program) text = runtime::show(*compiled.program);
   } else {
     driver::Stage stop = std::min(*stage, driver::Stage::GraphIr);
-    driver::Frontend frontend = driver::compile_text(target->text, target->request, answers_of(*target), stop);
+    driver::Frontend frontend =
+        driver::compile_text(target->text, target->request, answers_of(*target), stop);
     status = report_session(*frontend.session, options.common);
     if (status == 0) text = driver::dump_stage(frontend, *stage);
   }

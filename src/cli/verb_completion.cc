@@ -5,16 +5,21 @@
 namespace axon::cli {
 namespace {
 
-constexpr const char* kWords = "run chat embed score tokenize forward check dump explain inspect zoo list bench completion";
+constexpr const char* kWords =
+    "run chat embed score tokenize forward check dump explain inspect zoo list bench completion";
 
 }  // namespace
 
 int verb_completion(const Options& options) {
   std::string words = kWords;
   if (options.shell == "bash") {
-    put("_axon() {\n  local word=\"${COMP_WORDS[COMP_CWORD]}\"\n  if [ \"$COMP_CWORD\" -eq 1 ]; then\n"
-        "    COMPREPLY=($(compgen -W \"" + words + "\" -- \"$word\"))\n  else\n"
-        "    COMPREPLY=($(compgen -f -- \"$word\"))\n  fi\n}\ncomplete -o filenames -F _axon axon\n");
+    put("_axon() {\n  local word=\"${COMP_WORDS[COMP_CWORD]}\"\n  if [ \"$COMP_CWORD\" -eq 1 ]; "
+        "then\n"
+        "    COMPREPLY=($(compgen -W \"" +
+        words +
+        "\" -- \"$word\"))\n  else\n"
+        "    COMPREPLY=($(compgen -f -- \"$word\"))\n  fi\n}\ncomplete -o filenames -F _axon "
+        "axon\n");
   } else if (options.shell == "zsh") {
     put("#compdef axon\n_axon() {\n  if (( CURRENT == 2 )); then\n    compadd " + words +
         "\n  else\n    _files\n  fi\n}\n_axon \"$@\"\n");

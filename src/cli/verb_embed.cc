@@ -18,7 +18,10 @@ namespace {
 
 enum class Pool : uint8_t { Mean, Cls, Last, None };
 
-struct Pooling { Pool pool = Pool::Mean; bool normalize = false; };
+struct Pooling {
+  Pool pool = Pool::Mean;
+  bool normalize = false;
+};
 
 bool is_set(const model::ConfigValue& config, const char* key) {
   const model::ConfigValue* value = config.member(key);
@@ -46,7 +49,12 @@ Result<std::vector<std::string>> texts_of(const EmbedOptions& options) {
       if (!line.empty()) texts.emplace_back(line);
     }
   }
-  if (texts.empty()) return Error{"USE-PROMPT", "there is no text to embed", {}, -1, "give texts, or `-f FILE` with one a line"};
+  if (texts.empty())
+    return Error{"USE-PROMPT",
+                 "there is no text to embed",
+                 {},
+                 -1,
+                 "give texts, or `-f FILE` with one a line"};
   return texts;
 }
 
@@ -60,8 +68,11 @@ std::vector<runtime::NamedTensor> batch_inputs(const std::vector<std::vector<int
     std::fill_n(mask.begin() + static_cast<ptrdiff_t>(r * width), rows[r].size(), 1);
   }
   std::vector<int64_t> shape{static_cast<int64_t>(rows.size()), static_cast<int64_t>(width)};
-  auto bytes = [](const std::vector<int64_t>& v) { return std::string(reinterpret_cast<const char*>(v.data()), v.size() * 8); };
-  return {{"input_ids", DType::I64, shape, bytes(ids)}, {"attn_mask", DType::I64, shape, bytes(mask)}};
+  auto bytes = [](const std::vector<int64_t>& v) {
+    return std::string(reinterpret_cast<const char*>(v.data()), v.size() * 8);
+  };
+  return {{"input_ids", DType::I64, shape, bytes(ids)},
+          {"attn_mask", DType::I64, shape, bytes(mask)}};
 }
 
 void normalise(float* v, int64_t n) {
@@ -72,7 +83,8 @@ void normalise(float* v, int64_t n) {
 }
 
 // One row's vector (or vectors) out of its hidden states [tokens][width].
-void pool_row(const float* hidden, int64_t tokens, int64_t width, const Pooling& how, std::vector<float>& out) {
+void pool_row(const float* hidden, int64_t tokens, int64_t width, const Pooling& how,
+              std::vector<float>& out) {
   size_t begin = out.size();
   if (how.pool == Pool::None) {
     out.insert(out.end(), hidden, hidden + tokens * width);
@@ -87,7 +99,8 @@ void pool_row(const float* hidden, int64_t tokens, int64_t width, const Pooling&
     out.insert(out.end(), row, row + width);
   }
   if (!how.normalize) return;
-  for (size_t at = begin; at < out.size(); at += static_cast<size_t>(width)) normalise(out.data() + at, width);
+  for (size_t at = begin; at < out.size(); at += static_cast<size_t>(width))
+    normalise(out.data() + at, width);
 }
 
 const runtime::NamedTensor* hidden_states(const std::vector<runtime::NamedTensor>& outputs) {
@@ -100,7 +113,10 @@ const runtime::NamedTensor* hidden_states(const std::vector<runtime::NamedTensor
   return nullptr;
 }
 
-struct Embeddings { std::vector<float> values; std::vector<int64_t> shape; };
+struct Embeddings {
+  std::vector<float> values;
+  std::vector<int64_t> shape;
+};
 
 constexpr size_t kBatch = 32;
 
@@ -108,7 +124,8 @@ Result<Embeddings> embed(LoadedModel& loaded, const Options& options) {
   AXON_TRY(std::vector<std::string> texts, texts_of(options.embed));
   Pooling how = pooling_of(options.embed, *loaded.compiled.checkpoint);
   if (how.pool == Pool::None && texts.size() > 1) {
-    return Error{"USE-OPTION", "`--pool none` takes one text, as rows differ in length", {}, -1, {}};
+    return Error{
+        "USE-OPTION", "`--pool none` takes one text, as rows differ in length", {}, -1, {}};
   }
   Embeddings out;
   int64_t limit = model_limit(*loaded.compiled.checkpoint), width = 0;
@@ -116,19 +133,28 @@ Result<Embeddings> embed(LoadedModel& loaded, const Options& options) {
     std::vector<std::vector<int64_t>> rows;
     for (size_t i = begin; i < std::min(begin + kBatch, texts.size()); ++i) {
       AXON_TRY(std::vector<int64_t> ids, text_ids(loaded, texts[i], true));
-      if (ids.empty()) return Error{"USE-PROMPT", fmt::format("text {} has no token", i + 1), {}, -1, {}};
+      if (ids.empty())
+        return Error{"USE-PROMPT", fmt::format("text {} has no token", i + 1), {}, -1, {}};
       if (limit > 0 && static_cast<int64_t>(ids.size()) > limit) {
-        return Error{"USE-CONTEXT", fmt::format("text {} has {} tokens, the model {} positions", i + 1, ids.size(), limit), {}, -1, {}};
+        return Error{
+            "USE-CONTEXT",
+            fmt::format("text {} has {} tokens, the model {} positions", i + 1, ids.size(), limit),
+            {},
+            -1,
+            {}};
       }
       rows.push_back(std::move(ids));
     }
     AXON_TRY(auto outputs, loaded.model->forward("score", batch_inputs(rows), interrupt_flag()));
     const runtime::NamedTensor* hidden = hidden_states(outputs);
-    if (!hidden) return Error{"RUN-VALUE", "the program gives no hidden states to pool", {}, -1, "use an encoder"};
+    if (!hidden)
+      return Error{
+          "RUN-VALUE", "the program gives no hidden states to pool", {}, -1, "use an encoder"};
     width = hidden->shape[2];
     const auto* values = reinterpret_cast<const float*>(hidden->bytes.data());
     for (size_t r = 0; r < rows.size(); ++r) {
-      pool_row(values + static_cast<int64_t>(r) * hidden->shape[1] * width, static_cast<int64_t>(rows[r].size()), width, how, out.values);
+      pool_row(values + static_cast<int64_t>(r) * hidden->shape[1] * width,
+               static_cast<int64_t>(rows[r].size()), width, how, out.values);
     }
   }
   out.shape = {static_cast<int64_t>(out.values.size()) / width, width};

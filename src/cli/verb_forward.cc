@@ -26,7 +26,9 @@ bool is_mask(const NamedTensor& t) { return t.name == "attn_mask" || t.name == "
 // Whether the call can go through a session: a program with a cache, given ids and perhaps a mask.
 bool suits_session(const runtime::Model& model, const std::vector<NamedTensor>& inputs) {
   const NamedTensor* ids = find(inputs, "input_ids");
-  if (!ids || ids->dtype != DType::I64 || ids->shape.size() != 2 || model.phase_index("start", false) < 0) return false;
+  if (!ids || ids->dtype != DType::I64 || ids->shape.size() != 2 ||
+      model.phase_index("start", false) < 0)
+    return false;
   for (const NamedTensor& t : inputs) {
     if (&t != ids && !(is_mask(t) && t.dtype == DType::I64 && t.shape == ids->shape)) return false;
   }
@@ -34,7 +36,9 @@ bool suits_session(const runtime::Model& model, const std::vector<NamedTensor>& 
 }
 
 // Ids through a session in chunks; the logits of all of them.
-Result<std::vector<NamedTensor>> forward_session(runtime::Model& model, const std::vector<NamedTensor>& inputs, int64_t chunk) {
+Result<std::vector<NamedTensor>> forward_session(runtime::Model& model,
+                                                 const std::vector<NamedTensor>& inputs,
+                                                 int64_t chunk) {
   const NamedTensor& ids = *find(inputs, "input_ids");
   int64_t rows = ids.shape[0], count = ids.shape[1];
   if (rows == 0 || count == 0) return Error{"RUN-INPUT", "input `input_ids` is empty", {}, -1, {}};
@@ -51,17 +55,21 @@ Result<std::vector<NamedTensor>> forward_session(runtime::Model& model, const st
     }
   }
   int64_t width = session->vocabulary();
-  NamedTensor logits{"logits", DType::F32, {rows, count, width}, std::string(static_cast<size_t>(rows * count * width) * 4, '\0')};
+  NamedTensor logits{"logits",
+                     DType::F32,
+                     {rows, count, width},
+                     std::string(static_cast<size_t>(rows * count * width) * 4, '\0')};
   auto each = [&](int64_t first, int64_t part, const runtime::View& view) {
     for (int64_t r = 0; r < rows; ++r) {
-      std::memcpy(logits.bytes.data() + (r * count + first) * width * 4, view.data + r * part * width * 4,
-                  static_cast<size_t>(part * width) * 4);
+      std::memcpy(logits.bytes.data() + (r * count + first) * width * 4,
+                  view.data + r * part * width * 4, static_cast<size_t>(part * width) * 4);
     }
   };
   AXON_TRY(runtime::RunStatus status,
-           session->feed_all(values, count, valid.empty() ? nullptr : valid.data(),
-                             each, interrupt_flag()));
-  if (status == runtime::RunStatus::Cancelled) return Error{"RUN-INTERRUPTED", "interrupted", {}, -1, {}};
+           session->feed_all(values, count, valid.empty() ? nullptr : valid.data(), each,
+                             interrupt_flag()));
+  if (status == runtime::RunStatus::Cancelled)
+    return Error{"RUN-INTERRUPTED", "interrupted", {}, -1, {}};
   return std::vector<NamedTensor>{std::move(logits)};
 }
 

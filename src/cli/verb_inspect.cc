@@ -1,8 +1,7 @@
 // `axon inspect` and `axon list`: what checkpoints hold, from their headers.
 #include <dirent.h>
-#include <sys/stat.h>
-
 #include <fmt/core.h>
+#include <sys/stat.h>
 
 #include <algorithm>
 #include <cstdlib>
@@ -32,7 +31,8 @@ int64_t stored_bytes(const model::TensorInfo& t) {
 }
 
 std::string show_bytes(int64_t bytes) {
-  if (bytes >= int64_t{1} << 30) return fmt::format("{:.2f} GiB", static_cast<double>(bytes) / (1 << 30));
+  if (bytes >= int64_t{1} << 30)
+    return fmt::format("{:.2f} GiB", static_cast<double>(bytes) / (1 << 30));
   return fmt::format("{:.1f} MiB", static_cast<double>(bytes) / (1 << 20));
 }
 
@@ -49,7 +49,8 @@ InspectReport inspect(const Options& options, const formats::Checkpoint& checkpo
   r.program = program ? program->name : "(none fits)";
   r.task = program ? program->task : "";
   auto tokenizer = make_tokenizer(checkpoint);
-  r.tokenizer = tokenizer ? fmt::format("{} tokens", tokenizer->end_id()) : tokenizer.error().message;
+  r.tokenizer =
+      tokenizer ? fmt::format("{} tokens", tokenizer->end_id()) : tokenizer.error().message;
   for (const model::TensorInfo& t : checkpoint.params->index().tensors()) {
     int64_t count = 1;
     for (int64_t extent : t.shape) count *= extent;
@@ -61,17 +62,21 @@ InspectReport inspect(const Options& options, const formats::Checkpoint& checkpo
 }
 
 std::string show(const InspectReport& r, bool verbose) {
-  std::string out = fmt::format("model          {}\nkind           {}\narchitectures  {}\nprogram        {}\ntask           {}\n"
-                                "tokenizer      {}\nchat template  {}\nparameters     {}\nweights        {}\n",
-                                r.model, r.kind, join(r.architectures, ", "), r.program, r.task, r.tokenizer,
-                                r.chat_template ? "yes" : "no", r.parameters, show_bytes(r.bytes));
+  std::string out = fmt::format(
+      "model          {}\nkind           {}\narchitectures  {}\nprogram        {}\ntask           "
+      "{}\n"
+      "tokenizer      {}\nchat template  {}\nparameters     {}\nweights        {}\n",
+      r.model, r.kind, join(r.architectures, ", "), r.program, r.task, r.tokenizer,
+      r.chat_template ? "yes" : "no", r.parameters, show_bytes(r.bytes));
   for (const std::string& text : r.notes) out += "note           " + text + "\n";
   out += "config         " + r.config + "\n";
   size_t shown = verbose ? r.tensors.size() : std::min<size_t>(r.tensors.size(), 12);
   for (size_t i = 0; i < shown; ++i) {
-    out += fmt::format("  {:<60} {:<6} {}\n", r.tensors[i].name, r.tensors[i].storage, show_shape(r.tensors[i].shape));
+    out += fmt::format("  {:<60} {:<6} {}\n", r.tensors[i].name, r.tensors[i].storage,
+                       show_shape(r.tensors[i].shape));
   }
-  if (shown < r.tensors.size()) out += fmt::format("  … {} more tensors (-v lists them)\n", r.tensors.size() - shown);
+  if (shown < r.tensors.size())
+    out += fmt::format("  … {} more tensors (-v lists them)\n", r.tensors.size() - shown);
   return out;
 }
 
@@ -91,12 +96,16 @@ std::vector<std::string> entries(const std::string& folder) {
 // Folders of the hub cache, and what lies in the folders of AXON_MODELS.
 std::vector<std::string> candidates() {
   std::vector<std::string> out;
-  auto env = [](const char* name) { const char* v = std::getenv(name); return std::string(v ? v : ""); };
+  auto env = [](const char* name) {
+    const char* v = std::getenv(name);
+    return std::string(v ? v : "");
+  };
   std::string hub = env("HF_HUB_CACHE");
   if (hub.empty() && !env("HF_HOME").empty()) hub = path_join(env("HF_HOME"), "hub");
   if (hub.empty()) hub = path_join(env("HOME"), ".cache/huggingface/hub");
   for (const std::string& model : entries(hub)) {
-    for (const std::string& snapshot : entries(path_join(model, "snapshots"))) out.push_back(snapshot);
+    for (const std::string& snapshot : entries(path_join(model, "snapshots")))
+      out.push_back(snapshot);
   }
   std::string models = env("AXON_MODELS");
   for (std::string_view folder : split(models, ':')) {
@@ -128,7 +137,8 @@ int verb_list(const Options& options) {
     found.architectures = join(checkpoint->architectures, ", ");
     auto program = driver::find_program({}, &*checkpoint);
     found.program = program ? program->name : "";
-    for (const model::TensorInfo& t : checkpoint->params->index().tensors()) found.bytes += stored_bytes(t);
+    for (const model::TensorInfo& t : checkpoint->params->index().tensors())
+      found.bytes += stored_bytes(t);
     models.push_back(found);
   }
   if (options.common.json) {
@@ -137,9 +147,11 @@ int verb_list(const Options& options) {
   }
   std::string text;
   for (const FoundModel& m : models) {
-    text += fmt::format("{:<10} {:>12}  {}\n", m.program.empty() ? "-" : m.program, show_bytes(m.bytes), m.path);
+    text += fmt::format("{:<10} {:>12}  {}\n", m.program.empty() ? "-" : m.program,
+                        show_bytes(m.bytes), m.path);
   }
-  if (models.empty() && !options.common.quiet) note("axon: no checkpoint in the Hugging Face cache or in the folders of AXON_MODELS\n");
+  if (models.empty() && !options.common.quiet)
+    note("axon: no checkpoint in the Hugging Face cache or in the folders of AXON_MODELS\n");
   put(text);
   return 0;
 }

@@ -18,21 +18,26 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-double seconds_since(Clock::time_point begin) { return std::chrono::duration<double>(Clock::now() - begin).count(); }
+double seconds_since(Clock::time_point begin) {
+  return std::chrono::duration<double>(Clock::now() - begin).count();
+}
 
 // One prompt's generation: ids to text as they come, and the report of it.
 class Printer {
  public:
-  Printer(const LoadedModel& loaded, const RunOptions& run, const CommonOptions& common, RunResult& result)
+  Printer(const LoadedModel& loaded, const RunOptions& run, const CommonOptions& common,
+          RunResult& result)
       : loaded_(loaded), run_(run), common_(common), result_(result) {
     auto special = run.show_special ? text::ShowSpecial::Yes : text::ShowSpecial::No;
-    if (loaded.tokenizer) decoder_.emplace(*loaded.tokenizer, text::StreamDecoder::Options{run.stop, special, 4096});
+    if (loaded.tokenizer)
+      decoder_.emplace(*loaded.tokenizer, text::StreamDecoder::Options{run.stop, special, 4096});
   }
 
   // False ends the generation: a stop string, or nobody reads any more.
   bool take(const runtime::Choice& choice) {
     if (first_ < 0) first_ = seconds_since(begin_);
-    std::string_view piece = decoder_ ? decoder_->push(static_cast<int32_t>(choice.id)) : std::string_view();
+    std::string_view piece =
+        decoder_ ? decoder_->push(static_cast<int32_t>(choice.id)) : std::string_view();
     emit(piece);
     if (run_.jsonl || run_.logprobs > 0) report_token(choice, piece);
     ++count_;
@@ -66,10 +71,14 @@ class Printer {
     token.logprob = choice.logprob;
     for (int32_t i = 0; i < choice.best_count; ++i) {
       int32_t id = static_cast<int32_t>(choice.best[i].id);
-      std::string shown = loaded_.tokenizer ? loaded_.tokenizer->decode(std::span(&id, 1), text::ShowSpecial::Yes) : std::string();
+      std::string shown = loaded_.tokenizer
+                              ? loaded_.tokenizer->decode(std::span(&id, 1), text::ShowSpecial::Yes)
+                              : std::string();
       token.likeliest.push_back({id, std::move(shown), choice.best[i].logprob});
     }
-    if (run_.jsonl && run_.batch_file.empty() && !put(token_json(count_, token, run_.logprobs > 0) + "\n")) closed_ = true;
+    if (run_.jsonl && run_.batch_file.empty() &&
+        !put(token_json(count_, token, run_.logprobs > 0) + "\n"))
+      closed_ = true;
     if (run_.logprobs > 0) result_.tokens.push_back(std::move(token));
   }
 
@@ -95,13 +104,24 @@ struct Run {
 Result<int64_t> capacity_of(const Run& run, int64_t prompt) {
   int64_t limit = model_limit(*run.loaded.compiled.checkpoint);
   int64_t wanted = prompt + std::min(run.options.run.max_new_tokens, INT64_MAX - prompt);
-  int64_t capacity = run.options.run.context > 0 ? run.options.run.context : limit > 0 ? std::min(limit, wanted) : wanted;
+  int64_t capacity = run.options.run.context > 0 ? run.options.run.context
+                     : limit > 0                 ? std::min(limit, wanted)
+                                                 : wanted;
   if (run.options.run.context > 0 && limit > 0 && run.options.run.context > limit) {
-    return Error{"USE-CONTEXT", fmt::format("`--ctx {}` is more than the model's {} positions", run.options.run.context, limit), {}, -1, {}};
+    return Error{"USE-CONTEXT",
+                 fmt::format("`--ctx {}` is more than the model's {} positions",
+                             run.options.run.context, limit),
+                 {},
+                 -1,
+                 {}};
   }
   if (prompt >= capacity) {
-    return Error{"USE-CONTEXT", fmt::format("the prompt has {} tokens, the context {} positions", prompt, capacity), {}, -1,
-                 limit > capacity ? fmt::format("the model allows `--ctx` up to {}", limit) : std::string()};
+    return Error{
+        "USE-CONTEXT",
+        fmt::format("the prompt has {} tokens, the context {} positions", prompt, capacity),
+        {},
+        -1,
+        limit > capacity ? fmt::format("the model allows `--ctx` up to {}", limit) : std::string()};
   }
   return capacity;
 }
@@ -113,17 +133,20 @@ Result<void> run_one(Run& run, const Prompt& prompt, RunResult& result) {
   runtime::SessionOptions session_options{1, capacity, run.options.model.chunk};
   AXON_TRY(auto session, runtime::Session::create(*run.loaded.model, session_options));
   runtime::GenerateOptions generate = run.generate;
-  generate.max_tokens = std::min(run.options.run.max_new_tokens, capacity - static_cast<int64_t>(prompt.ids.size()));
+  generate.max_tokens =
+      std::min(run.options.run.max_new_tokens, capacity - static_cast<int64_t>(prompt.ids.size()));
   if (run.options.run.echo && !run.options.common.json && !run.options.run.jsonl) put(prompt.text);
   runtime::GenerateTimes times;
   printer.start();
   auto on_token = [&](const runtime::TokenEvent& event) { return printer.take(event.choice); };
-  AXON_TRY(auto rows, runtime::generate(*session, {prompt.ids}, generate, on_token, interrupt_flag(), &times));
+  AXON_TRY(auto rows,
+           runtime::generate(*session, {prompt.ids}, generate, on_token, interrupt_flag(), &times));
   printer.finish();
   run.closed = printer.closed();
   result.ids = rows[0].ids;
   result.finish_reason = printer.stopped() ? "stop" : std::string(spelling(rows[0].finish));
-  if (rows[0].finish == runtime::Finish::Stop && !printer.stopped()) result.finish_reason = "interrupt";
+  if (rows[0].finish == runtime::Finish::Stop && !printer.stopped())
+    result.finish_reason = "interrupt";
   run.report.prompt_tokens += times.prompt_tokens;
   run.report.new_tokens += static_cast<int64_t>(result.ids.size());
   run.report.prefill_s += times.prompt_seconds;
@@ -136,15 +159,18 @@ void finish_report(Run& run) {
   RunReport& r = run.report;
   if (r.prefill_s > 0) r.prefill_tokens_per_s = static_cast<double>(r.prompt_tokens) / r.prefill_s;
   int64_t decoded = r.new_tokens - static_cast<int64_t>(r.results.size());
-  if (r.decode_s > 0 && decoded > 0) r.decode_tokens_per_s = static_cast<double>(decoded) / r.decode_s;
+  if (r.decode_s > 0 && decoded > 0)
+    r.decode_tokens_per_s = static_cast<double>(decoded) / r.decode_s;
 }
 
 void print_stats(const Run& run) {
   const RunReport& r = run.report;
-  note(fmt::format("\naxon: {} prompt tokens in {:.3f} s ({:.1f}/s), {} new tokens ({:.1f}/s), loaded in {:.3f} s, first token "
-                   "after {:.3f} s\n",
-                   r.prompt_tokens, r.prefill_s, r.prefill_tokens_per_s, r.new_tokens, r.decode_tokens_per_s, r.load_s,
-                   r.first_token_s));
+  note(
+      fmt::format("\naxon: {} prompt tokens in {:.3f} s ({:.1f}/s), {} new tokens ({:.1f}/s), "
+                  "loaded in {:.3f} s, first token "
+                  "after {:.3f} s\n",
+                  r.prompt_tokens, r.prefill_s, r.prefill_tokens_per_s, r.new_tokens,
+                  r.decode_tokens_per_s, r.load_s, r.first_token_s));
 }
 
 // --batch: one JSON object a line with a `prompt`, results in the same order.
@@ -158,7 +184,8 @@ Result<void> run_batch(Run& run) {
     auto text = batch_prompt(std::string(line));
     if (!text) {
       Error error = text.error();
-      error.message = fmt::format("`{}` line {}: {}", run.options.run.batch_file, number, error.message);
+      error.message =
+          fmt::format("`{}` line {}: {}", run.options.run.batch_file, number, error.message);
       return error;
     }
     AXON_TRY(Prompt prompt, prompt_of_text(run.loaded, run.options.run, *text));
@@ -177,7 +204,11 @@ Result<void> run_batch(Run& run) {
 
 Result<void> check_options(const Options& options) {
   if (options.run.max_new_tokens <= 0) {
-    return Error{"USE-VALUE", fmt::format("`-n {}` asks for no token", options.run.max_new_tokens), {}, -1, "give 1 or more"};
+    return Error{"USE-VALUE",
+                 fmt::format("`-n {}` asks for no token", options.run.max_new_tokens),
+                 {},
+                 -1,
+                 "give 1 or more"};
   }
   if (options.run.context < 0) return Error{"USE-VALUE", "`--ctx` is above 0", {}, -1, {}};
   if (!options.run.output.empty() && options.run.batch_file.empty()) {
@@ -187,9 +218,11 @@ Result<void> check_options(const Options& options) {
 }
 
 Result<void> prepare(Run& run) {
-  AXON_TRY(run.generate.sampling, sampling_of(run.options.sampling, *run.loaded.compiled.checkpoint, false));
+  AXON_TRY(run.generate.sampling,
+           sampling_of(run.options.sampling, *run.loaded.compiled.checkpoint, false));
   run.generate.sampling.logprobs = run.options.run.logprobs > 0 ? run.options.run.logprobs : -1;
-  if (!run.options.run.ignore_eos) run.generate.eos = run.loaded.compiled.checkpoint->generation.eos_ids;
+  if (!run.options.run.ignore_eos)
+    run.generate.eos = run.loaded.compiled.checkpoint->generation.eos_ids;
   RunReport& r = run.report;
   r.model = run.options.model.model;
   r.program = run.loaded.compiled.program_name;
@@ -205,7 +238,8 @@ Result<void> prepare(Run& run) {
 
 int verb_run(const Options& options) {
   Run run{options, {}, {}, {}, false};
-  if (auto checked = check_options(options); !checked) return report_error(checked.error(), options.common);
+  if (auto checked = check_options(options); !checked)
+    return report_error(checked.error(), options.common);
   // Ids in and ids out need no tokenizer.
   bool ids_only = !options.run.prompt_ids.empty() && (options.common.json || options.run.jsonl);
   Tokenizing tokenizing = ids_only ? Tokenizing::IfThere : Tokenizing::Yes;

@@ -38,8 +38,10 @@ Result<std::vector<int64_t>> ids_to_score(const LoadedModel& loaded, const Score
 // Windows of the context length; each token but a window's first is scored.
 Result<void> score(LoadedModel& loaded, const Options& options, ScoreReport& report) {
   AXON_TRY(report.ids, ids_to_score(loaded, options.score));
-  if (report.ids.size() < 2) return Error{"USE-PROMPT", "there are fewer than two tokens to score", {}, -1, {}};
-  int64_t limit = options.score.context > 0 ? options.score.context : model_limit(*loaded.compiled.checkpoint);
+  if (report.ids.size() < 2)
+    return Error{"USE-PROMPT", "there are fewer than two tokens to score", {}, -1, {}};
+  int64_t limit =
+      options.score.context > 0 ? options.score.context : model_limit(*loaded.compiled.checkpoint);
   int64_t total = static_cast<int64_t>(report.ids.size());
   int64_t window = limit > 0 ? std::min(limit, total) : total;
   AXON_TRY(auto session, runtime::Session::create(*loaded.model, {1, window, options.model.chunk}));
@@ -51,11 +53,14 @@ Result<void> score(LoadedModel& loaded, const Options& options, ScoreReport& rep
       int64_t width = session->vocabulary();
       for (int64_t i = 0; i < part && begin + first + i + 1 < std::min(begin + count, total); ++i) {
         int64_t next = report.ids[static_cast<size_t>(begin + first + i + 1)];
-        report.logprobs.push_back(log_probability(reinterpret_cast<const float*>(view.data) + i * width, width, next));
+        report.logprobs.push_back(
+            log_probability(reinterpret_cast<const float*>(view.data) + i * width, width, next));
       }
     };
-    AXON_TRY(runtime::RunStatus status, session->feed_all(report.ids.data() + begin, count, nullptr, each, interrupt_flag()));
-    if (status == runtime::RunStatus::Cancelled) return Error{"RUN-INTERRUPTED", "interrupted", {}, -1, {}};
+    AXON_TRY(runtime::RunStatus status,
+             session->feed_all(report.ids.data() + begin, count, nullptr, each, interrupt_flag()));
+    if (status == runtime::RunStatus::Cancelled)
+      return Error{"RUN-INTERRUPTED", "interrupted", {}, -1, {}};
   }
   for (double p : report.logprobs) report.total += p;
   report.perplexity = std::exp(-report.total / static_cast<double>(report.logprobs.size()));
@@ -66,7 +71,11 @@ Result<void> score(LoadedModel& loaded, const Options& options, ScoreReport& rep
 
 int verb_score(const Options& options) {
   LoadedModel loaded;
-  if (auto status = load(options, {options.score.ids.empty() ? Tokenizing::Yes : Tokenizing::No, true, false, false}, loaded)) return *status;
+  if (auto status =
+          load(options,
+               {options.score.ids.empty() ? Tokenizing::Yes : Tokenizing::No, true, false, false},
+               loaded))
+    return *status;
   ScoreReport report;
   auto done = score(loaded, options, report);
   if (!done) return report_error(done.error(), options.common);
@@ -76,7 +85,8 @@ int verb_score(const Options& options) {
   if (options.common.json) {
     put(score_json(report) + "\n");
   } else {
-    put(fmt::format("tokens {}  log-likelihood {:.6f}  per token {:.6f}  perplexity {:.4f}\n", report.logprobs.size(), report.total,
+    put(fmt::format("tokens {}  log-likelihood {:.6f}  per token {:.6f}  perplexity {:.4f}\n",
+                    report.logprobs.size(), report.total,
                     report.total / static_cast<double>(report.logprobs.size()), report.perplexity));
   }
   return 0;

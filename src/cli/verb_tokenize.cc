@@ -1,7 +1,6 @@
 // `axon tokenize`: text to token ids and back.
-#include <unistd.h>
-
 #include <fmt/core.h>
+#include <unistd.h>
 
 #include "cli/json.h"
 #include "cli/output.h"
@@ -28,7 +27,8 @@ Result<std::string> answer(const LoadedModel& loaded, const Options& options) {
     AXON_TRY(std::vector<int64_t> ids, parse_ids(o.decode, "--decode"));
     AXON_TRY_VOID(check_ids(ids, loaded.tokenizer->end_id()));
     std::vector<int32_t> narrow(ids.begin(), ids.end());
-    std::string text = loaded.tokenizer->decode(narrow, o.show_special ? text::ShowSpecial::Yes : text::ShowSpecial::No);
+    std::string text = loaded.tokenizer->decode(
+        narrow, o.show_special ? text::ShowSpecial::Yes : text::ShowSpecial::No);
     return options.common.json ? ids_json(ids, text) + "\n" : text + "\n";
   }
   AXON_TRY(std::string text, input_text(o));
@@ -39,7 +39,8 @@ Result<std::string> answer(const LoadedModel& loaded, const Options& options) {
     if (o.ids) {
       out += (i ? "," : "") + std::to_string(ids[i]);
     } else {
-      out += fmt::format("{:>8} {}\n", ids[i], loaded.tokenizer->token_of(static_cast<int32_t>(ids[i])).value_or(""));
+      out += fmt::format("{:>8} {}\n", ids[i],
+                         loaded.tokenizer->token_of(static_cast<int32_t>(ids[i])).value_or(""));
     }
   }
   return o.ids ? out + "\n" : out;

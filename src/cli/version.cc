@@ -12,9 +12,9 @@
 namespace axon::cli {
 
 std::string version_text() {
-  return fmt::format("axon {} ({})\ninstruction set: {}\nlibraries: fmt {}.{}.{}", AXON_VERSION, AXON_COMMIT,
-                     runtime::show_isa(runtime::machine_isa()), FMT_VERSION / 10000, FMT_VERSION / 100 % 100,
-                     FMT_VERSION % 100);
+  return fmt::format("axon {} ({})\ninstruction set: {}\nlibraries: fmt {}.{}.{}", AXON_VERSION,
+                     AXON_COMMIT, runtime::show_isa(runtime::machine_isa()), FMT_VERSION / 10000,
+                     FMT_VERSION / 100 % 100, FMT_VERSION % 100);
 }
 
 }  // namespace axon::cli

@@ -13,21 +13,26 @@ namespace {
 // Stored names that a weight of the plan reads, with how often.
 void count_reads(const runtime::WeightNode& node, std::vector<std::pair<std::string, int>>& reads) {
   if (node.kind == runtime::WeightNode::Kind::Param) {
-    auto known = std::find_if(reads.begin(), reads.end(), [&](const auto& r) { return r.first == node.name; });
-    if (known == reads.end()) reads.emplace_back(node.name, 1);
-    else ++known->second;
+    auto known = std::find_if(reads.begin(), reads.end(),
+                              [&](const auto& r) { return r.first == node.name; });
+    if (known == reads.end())
+      reads.emplace_back(node.name, 1);
+    else
+      ++known->second;
   }
   for (const runtime::WeightNode& part : node.parts) count_reads(part, reads);
 }
 
 std::string list_of(const std::vector<std::string>& names, size_t limit = 8) {
-  std::vector<std::string> shown(names.begin(), names.begin() + static_cast<ptrdiff_t>(std::min(limit, names.size())));
+  std::vector<std::string> shown(
+      names.begin(), names.begin() + static_cast<ptrdiff_t>(std::min(limit, names.size())));
   std::string out = join(shown, ", ");
   if (names.size() > limit) out += ", … " + std::to_string(names.size() - limit) + " more";
   return out;
 }
 
-void add_config(const Frontend& frontend, const formats::Checkpoint& checkpoint, std::string& text) {
+void add_config(const Frontend& frontend, const formats::Checkpoint& checkpoint,
+                std::string& text) {
   std::vector<std::string> read, defaulted;
   std::set<std::string> asked;
   for (const sema::ConfigRead& r : frontend.materialized->config_reads) {
@@ -37,7 +42,9 @@ void add_config(const Frontend& frontend, const formats::Checkpoint& checkpoint,
   }
   std::vector<std::string> ignored;
   for (const auto& [key, value] : checkpoint.config.members) {
-    bool used = std::any_of(asked.begin(), asked.end(), [&](const std::string& k) { return k == key || starts_with(k, key + "."); });
+    bool used = std::any_of(asked.begin(), asked.end(), [&](const std::string& k) {
+      return k == key || starts_with(k, key + ".");
+    });
     if (!used) ignored.push_back(key);
   }
   text += "config read:      " + list_of(read, 40) + "\n";
@@ -56,7 +63,8 @@ CheckReport check_checkpoint(Frontend& frontend, const formats::Checkpoint& chec
   options.extend = false;
   options.files = &frontend.session->files;
   opt::Answers answers{&params, &checkpoint.config};
-  auto program = plan::plan(*frontend.graph, frontend.session->types, answers, options, frontend.session->sink);
+  auto program = plan::plan(*frontend.graph, frontend.session->types, answers, options,
+                            frontend.session->sink);
   point_at_program(*frontend.session);
   if (!program) return report;
   std::vector<std::pair<std::string, int>> reads;
@@ -66,7 +74,8 @@ CheckReport check_checkpoint(Frontend& frontend, const formats::Checkpoint& chec
     if (count > 1) tied.push_back(name);
   }
   for (const model::TensorInfo& tensor : params.tensors()) {
-    bool is_read = std::any_of(reads.begin(), reads.end(), [&](const auto& r) { return r.first == tensor.name; });
+    bool is_read = std::any_of(reads.begin(), reads.end(),
+                               [&](const auto& r) { return r.first == tensor.name; });
     if (!is_read) unused.push_back(tensor.name);
   }
   report.read = reads.size();

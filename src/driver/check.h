@@ -9,7 +9,8 @@
 namespace axon::driver {
 
 struct CheckReport {
-  std::string text;   // for people: parameters read, tied, unused; config keys read, defaulted, ignored
+  std::string
+      text;  // for people: parameters read, tied, unused; config keys read, defaulted, ignored
   size_t read = 0, missing = 0, unused = 0, tied = 0;
 };
 

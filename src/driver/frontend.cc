@@ -11,9 +11,9 @@
 namespace axon::driver {
 namespace {
 
-constexpr std::string_view kStages[] = {"parse",    "resolve", "materialize", "normalize",
-                                        "elaborate", "flatten", "typecheck",   "graph-ir",
-                                        "graph-ir-axon", "final", "plan"};
+constexpr std::string_view kStages[] = {"parse",         "resolve", "materialize", "normalize",
+                                        "elaborate",     "flatten", "typecheck",   "graph-ir",
+                                        "graph-ir-axon", "final",   "plan"};
 
 // Runs `stage` unless an earlier one failed or was the last wanted; records its time.
 template <class Make>
@@ -42,7 +42,8 @@ Frontend run_once(const FrontendOptions& options, const std::vector<std::string>
        [&] { f.materialized = sema::materialize(*f.closed, options.answers, session); });
   step(f, options, Stage::Normalize,
        [&] { f.normalized = sema::normalize(f.materialized->closed, session); });
-  step(f, options, Stage::Elaborate, [&] { f.elaborated = sema::elaborate(*f.normalized, session); });
+  step(f, options, Stage::Elaborate,
+       [&] { f.elaborated = sema::elaborate(*f.normalized, session); });
   step(f, options, Stage::Flatten, [&] { f.flat = sema::flatten(*f.elaborated, session); });
   step(f, options, Stage::Typecheck,
        [&] { f.typed = sema::typecheck(*f.flat, options.answers, session); });
@@ -62,11 +63,15 @@ std::optional<Stage> parse_stage(std::string_view name) {
 std::string_view spelling(Stage stage) { return kStages[static_cast<size_t>(stage)]; }
 
 void point_at_program(sema::Session& session) {
-  auto in_library = [&](Span span) { return span.valid() && starts_with(session.files.path(span.file), "library/"); };
+  auto in_library = [&](Span span) {
+    return span.valid() && starts_with(session.files.path(span.file), "library/");
+  };
   for (Diagnostic& d : session.sink.all()) {
     if (!in_library(d.span)) continue;
     for (size_t i = 0; i < d.notes.size(); ++i) {
-      if (d.notes[i].id != Note::NoteCalledHere || !d.notes[i].span.valid() || in_library(d.notes[i].span)) continue;
+      if (d.notes[i].id != Note::NoteCalledHere || !d.notes[i].span.valid() ||
+          in_library(d.notes[i].span))
+        continue;
       DiagNote inside{Note::NoteHere, d.span, {"in the library"}};
       d.span = d.notes[i].span;
       if (d.context.empty() && !d.notes[i].args.empty()) d.context = d.notes[i].args[0].text;
@@ -82,7 +87,8 @@ Frontend run_frontend(const FrontendOptions& options) {
   if (with_static.ok() || options.stop_after < Stage::Typecheck) return with_static;
   Frontend base = run_once(options, {});
   if (!base.ok()) return base;
-  base.overlay_note = "the program does not check under the overlay `static`; the base library is used";
+  base.overlay_note =
+      "the program does not check under the overlay `static`; the base library is used";
   return base;
 }
 

@@ -13,25 +13,38 @@ namespace axon::driver {
 
 // Stages by their dump names (language.md 10.1).
 enum class Stage : uint8_t {
-  Parse, Resolve, Materialize, Normalize, Elaborate, Flatten, Typecheck, GraphIr, GraphIrAxon, Final, Plan
+  Parse,
+  Resolve,
+  Materialize,
+  Normalize,
+  Elaborate,
+  Flatten,
+  Typecheck,
+  GraphIr,
+  GraphIrAxon,
+  Final,
+  Plan
 };
 std::optional<Stage> parse_stage(std::string_view name);
 std::string_view spelling(Stage stage);
 
 struct FrontendOptions {
-  std::string path;                   // shown in messages; its folder is searched for imports
+  std::string path;  // shown in messages; its folder is searched for imports
   std::string text;
-  std::string main;                   // empty: the program's own
+  std::string main;  // empty: the program's own
   std::vector<std::string> overlays;
-  bool auto_overlay = false;          // `static` where the program checks under it, else the base
+  bool auto_overlay = false;  // `static` where the program checks under it, else the base
   std::vector<std::string> search_path;
   bool strict = false;
-  sema::Answers answers;              // the checkpoint's, or null
+  sema::Answers answers;  // the checkpoint's, or null
   Stage stop_after = Stage::GraphIr;
 };
 
 // Milliseconds of one stage.
-struct StageTime { Stage stage; double ms = 0; };
+struct StageTime {
+  Stage stage;
+  double ms = 0;
+};
 
 // What a run of the front end made. Stages after the first that reported an error are empty.
 struct Frontend {

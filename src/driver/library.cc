@@ -63,7 +63,8 @@ ZooProgram read_program(const embedded::File& file) {
   program.text = file.text;
   sema::Session session;
   FileId id = session.files.add(std::string(file.path), std::string(file.text));
-  syntax::Module module = syntax::parse(id, session.files, session.names, session.ast, session.sink);
+  syntax::Module module =
+      syntax::parse(id, session.files, session.names, session.ast, session.sink);
   for (const syntax::Pragma& pragma : module.pragmas) read_pragma(session, pragma, program);
   return program;
 }

@@ -23,7 +23,7 @@ struct ArchitectureEntry {
 };
 // A program of the zoo.
 struct ZooProgram {
-  std::string name;          // llama
+  std::string name;  // llama
   std::string_view text;
   std::vector<ArchitectureEntry> architectures;
   std::string task;
@@ -32,7 +32,10 @@ struct ZooProgram {
 // All programs, by name.
 std::vector<ZooProgram> zoo_programs();
 // The program whose file implements the architecture, with the entry that fits.
-struct Choice { ZooProgram program; ArchitectureEntry entry; };
+struct Choice {
+  ZooProgram program;
+  ArchitectureEntry entry;
+};
 std::optional<Choice> choose_program(const std::vector<std::string>& architectures);
 std::optional<ZooProgram> find_zoo_program(std::string_view name);
 

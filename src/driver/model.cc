@@ -31,23 +31,28 @@ Error no_program(const std::vector<std::string>& architectures) {
   std::string wanted = architectures.empty() ? "(none named)" : join(architectures, ", ");
   std::vector<std::string> known;
   for (const ZooProgram& program : zoo_programs()) {
-    for (const ArchitectureEntry& entry : program.architectures) known.push_back(entry.architecture);
+    for (const ArchitectureEntry& entry : program.architectures)
+      known.push_back(entry.architecture);
   }
   Error error{"RUN-PROGRAM", "no program fits architecture `" + wanted + "`", {}, -1, {}};
-  std::vector<std::string> near = architectures.empty() ? known : closest(architectures[0], known, 2);
+  std::vector<std::string> near =
+      architectures.empty() ? known : closest(architectures[0], known, 2);
   if (near.empty()) near = known;
-  error.hint = "the closest are `" + join(near, "`, `") + "`; give a program with --program FILE.axon";
+  error.hint =
+      "the closest are `" + join(near, "`, `") + "`; give a program with --program FILE.axon";
   return error;
 }
 
 double milliseconds_since(std::chrono::steady_clock::time_point begin) {
-  return std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - begin).count();
+  return std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - begin)
+      .count();
 }
 
 }  // namespace
 
 std::string Numerics::show() const {
-  std::string out = preset + " (activations " + (int8_activations ? "int8 per block for block-quantised weights" : "f32");
+  std::string out = preset + " (activations " +
+                    (int8_activations ? "int8 per block for block-quantised weights" : "f32");
   return out + ", stores " + (store == DType::F16 ? "f16" : "f32") + ")";
 }
 
@@ -64,7 +69,8 @@ Numerics numerics_of(const ModelRequest& request) {
   return out;
 }
 
-Result<ProgramText> find_program(const ModelRequest& request, const formats::Checkpoint* checkpoint) {
+Result<ProgramText> find_program(const ModelRequest& request,
+                                 const formats::Checkpoint* checkpoint) {
   ProgramText out;
   out.main = request.main;
   if (!request.program.empty()) {
@@ -80,8 +86,10 @@ Result<ProgramText> find_program(const ModelRequest& request, const formats::Che
       out.name = base_name(request.program);
       if (ends_with(out.name, ".axon")) out.name.resize(out.name.size() - 5);
     }
-    if (checkpoint && out.main.empty()) {  // a file may implement several architectures, each with its entry
-      if (auto choice = choose_program(checkpoint->architectures); choice && choice->program.name == out.name) {
+    if (checkpoint &&
+        out.main.empty()) {  // a file may implement several architectures, each with its entry
+      if (auto choice = choose_program(checkpoint->architectures);
+          choice && choice->program.name == out.name) {
         out.main = choice->entry.main;
         if (!choice->entry.task.empty()) out.task = choice->entry.task;
       }
@@ -99,8 +107,8 @@ Result<ProgramText> find_program(const ModelRequest& request, const formats::Che
   return out;
 }
 
-Frontend compile_text(const ProgramText& text, const ModelRequest& request, const sema::Answers& answers,
-                      Stage stop_after) {
+Frontend compile_text(const ProgramText& text, const ModelRequest& request,
+                      const sema::Answers& answers, Stage stop_after) {
   FrontendOptions options;
   options.path = text.path;
   options.text = text.text;
@@ -156,7 +164,8 @@ Compiled compile_model(const ModelRequest& request) {
   return out;
 }
 
-Result<std::unique_ptr<runtime::Model>> load_model(Compiled& compiled, const ModelRequest& request) {
+Result<std::unique_ptr<runtime::Model>> load_model(Compiled& compiled,
+                                                   const ModelRequest& request) {
   runtime::ModelOptions options;
   options.threads = request.threads;
   options.isa = request.isa;

@@ -27,16 +27,17 @@ struct ModelRequest {
   bool no_mmap = false;
   bool optimise = true;
   bool strict = false;
-  bool masked = true;                 // plan for padding masks too
-  bool scores = true;                 // plan the phase without a cache too
+  bool masked = true;  // plan for padding masks too
+  bool scores = true;  // plan the phase without a cache too
 };
 
-// What became of a request. After a failure either `error` is set, or the front end's sink has errors.
+// What became of a request. After a failure either `error` is set, or the front end's sink has
+// errors.
 struct Compiled {
   std::optional<Error> error;
   std::optional<formats::Checkpoint> checkpoint;
-  std::string program_name;           // llama
-  std::string task;                   // causal_lm
+  std::string program_name;  // llama
+  std::string task;          // causal_lm
   Frontend frontend;
   std::optional<runtime::Program> program;
   double plan_ms = 0;
@@ -47,20 +48,24 @@ struct Compiled {
 // What `math` and the single fields say together.
 struct Numerics {
   DType store = DType::F32;
-  bool int8_activations = false;      // for block-quantised weights
-  std::string show() const;           // for reports: preset and fields
+  bool int8_activations = false;  // for block-quantised weights
+  std::string show() const;       // for reports: preset and fields
   std::string preset;
 };
 Numerics numerics_of(const ModelRequest& request);
 
 // Text and path of the program for a checkpoint (which may be null with a program file).
-struct ProgramText { std::string path, text, name, main, task; };
-Result<ProgramText> find_program(const ModelRequest& request, const formats::Checkpoint* checkpoint);
+struct ProgramText {
+  std::string path, text, name, main, task;
+};
+Result<ProgramText> find_program(const ModelRequest& request,
+                                 const formats::Checkpoint* checkpoint);
 
 // Opens the checkpoint's headers and compiles; no weight is read.
 Compiled compile_model(const ModelRequest& request);
 // The front end alone for a program text; `answers` may be empty.
-Frontend compile_text(const ProgramText& text, const ModelRequest& request, const sema::Answers& answers, Stage stop_after);
+Frontend compile_text(const ProgramText& text, const ModelRequest& request,
+                      const sema::Answers& answers, Stage stop_after);
 // Binds what compile_model made; `compiled` keeps the checkpoint and must outlive the model.
 Result<std::unique_ptr<runtime::Model>> load_model(Compiled& compiled, const ModelRequest& request);
 

@@ -1,7 +1,7 @@
 // The relation between the type of a value and the type declared where it is used.
-#include "graph/verify.h"
-
 #include <algorithm>
+
+#include "graph/verify.h"
 
 namespace axon::graph {
 namespace {

@@ -12,11 +12,21 @@ void append_quoted(std::string& out, std::string_view text) {
   out += '"';
   for (char c : text) {
     switch (c) {
-      case '"': out += "\\\""; break;
-      case '\\': out += "\\\\"; break;
-      case '\n': out += "\\n"; break;
-      case '\t': out += "\\t"; break;
-      case '\r': out += "\\r"; break;
+      case '"':
+        out += "\\\"";
+        break;
+      case '\\':
+        out += "\\\\";
+        break;
+      case '\n':
+        out += "\\n";
+        break;
+      case '\t':
+        out += "\\t";
+        break;
+      case '\r':
+        out += "\\r";
+        break;
       default:
         if (static_cast<unsigned char>(c) < 0x20) {
           char buffer[8];
@@ -32,11 +42,21 @@ void append_quoted(std::string& out, std::string_view text) {
 
 void append_json(std::string& out, const ConfigValue& value) {
   switch (value.kind) {
-    case ConfigValue::Kind::Null: out += "null"; return;
-    case ConfigValue::Kind::Bool: out += value.boolean ? "true" : "false"; return;
-    case ConfigValue::Kind::Int: out += std::to_string(value.integer); return;
-    case ConfigValue::Kind::Float: out += show_double(value.number); return;
-    case ConfigValue::Kind::String: append_quoted(out, value.text); return;
+    case ConfigValue::Kind::Null:
+      out += "null";
+      return;
+    case ConfigValue::Kind::Bool:
+      out += value.boolean ? "true" : "false";
+      return;
+    case ConfigValue::Kind::Int:
+      out += std::to_string(value.integer);
+      return;
+    case ConfigValue::Kind::Float:
+      out += show_double(value.number);
+      return;
+    case ConfigValue::Kind::String:
+      append_quoted(out, value.text);
+      return;
     case ConfigValue::Kind::List:
       out += '[';
       for (size_t i = 0; i < value.items.size(); ++i) {

@@ -35,7 +35,8 @@ struct Lookup {
   const ConfigValue* value = nullptr;  // Found (may be a Null value)
   std::string stuck_at;                // NotAMap: the key that is not a mapping
 };
-// Walks a dotted key (language.md 8.7): every step must be a mapping; absent or null steps make it absent.
+// Walks a dotted key (language.md 8.7): every step must be a mapping; absent or null steps make it
+// absent.
 Lookup lookup(const ConfigValue& root, std::string_view dotted_key);
 
 }  // namespace axon::model

@@ -10,9 +10,8 @@ namespace axon::model {
 namespace {
 
 bool all_digits(std::string_view text) {
-  return !text.empty() && std::all_of(text.begin(), text.end(), [](char c) {
-    return c >= '0' && c <= '9';
-  });
+  return !text.empty() &&
+         std::all_of(text.begin(), text.end(), [](char c) { return c >= '0' && c <= '9'; });
 }
 
 // The components joined by dots, with component `skip` left out.
@@ -203,9 +202,8 @@ std::vector<std::string> ParamIndex::near_misses(std::string_view key) const {
     int distance = edit_distance(key, name) + (last(name) == last(key) ? 0 : 3);
     if (distance <= limit) candidates.push_back({distance, &name});
   }
-  std::stable_sort(candidates.begin(), candidates.end(), [](const auto& a, const auto& b) {
-    return a.distance < b.distance;
-  });
+  std::stable_sort(candidates.begin(), candidates.end(),
+                   [](const auto& a, const auto& b) { return a.distance < b.distance; });
   std::vector<std::string> out;
   for (size_t i = 0; i < candidates.size() && i < 3; ++i) out.push_back(*candidates[i].name);
   return out;

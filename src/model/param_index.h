@@ -24,10 +24,11 @@ struct TensorInfo {
 struct Resolved {
   enum class Kind : uint8_t { Exact, Stack, ConcatRows, Slice } kind = Kind::Exact;
   std::vector<int64_t> shape;
-  Storage storage = Storage::F32;   // of the parts; Mixed sources are not resolved
-  std::vector<Resolved> parts;      // Stack: items of the new axis 0; ConcatRows: gate then up on axis -2; Slice: one bank
-  std::string name;                 // Exact: the stored name
-  int64_t index = -1;               // Slice: row of the bank
+  Storage storage = Storage::F32;  // of the parts; Mixed sources are not resolved
+  std::vector<Resolved> parts;  // Stack: items of the new axis 0; ConcatRows: gate then up on axis
+                                // -2; Slice: one bank
+  std::string name;             // Exact: the stored name
+  int64_t index = -1;           // Slice: row of the bank
 };
 
 class ParamIndex {

@@ -78,7 +78,8 @@ DType rule_PromoteTail(const Query& q) {
                              [](const DTypeArg& arg) { return arg.kind == TypeKind::Tensor; });
   if (tensors) return promote_arguments(values);
   auto has = [&](TypeKind kind) {
-    return std::any_of(values.begin(), values.end(), [&](const DTypeArg& arg) { return arg.kind == kind; });
+    return std::any_of(values.begin(), values.end(),
+                       [&](const DTypeArg& arg) { return arg.kind == kind; });
   };
   if (has(TypeKind::Float)) return DType::F32;
   return has(TypeKind::Int) || has(TypeKind::Dim) ? DType::I64 : DType::Bool;
@@ -108,14 +109,27 @@ constexpr std::array<DTypeRule, kOpCount> kRules = {
 
 DType infix_rule(Op op, const Query& q) {
   switch (op) {
-    case Op::CoreBinaryAdd: case Op::CoreBinarySub: case Op::CoreBinaryMul: case Op::CoreBinaryMod:
+    case Op::CoreBinaryAdd:
+    case Op::CoreBinarySub:
+    case Op::CoreBinaryMul:
+    case Op::CoreBinaryMod:
       return rule_Promote(q);
-    case Op::CoreBinaryDiv: return rule_TrueDiv(q);
-    case Op::CoreBinaryEq: case Op::CoreBinaryNe: case Op::CoreBinaryLt: case Op::CoreBinaryLe:
-    case Op::CoreBinaryGt: case Op::CoreBinaryGe: case Op::CoreBinaryAnd: case Op::CoreBinaryOr:
+    case Op::CoreBinaryDiv:
+      return rule_TrueDiv(q);
+    case Op::CoreBinaryEq:
+    case Op::CoreBinaryNe:
+    case Op::CoreBinaryLt:
+    case Op::CoreBinaryLe:
+    case Op::CoreBinaryGt:
+    case Op::CoreBinaryGe:
+    case Op::CoreBinaryAnd:
+    case Op::CoreBinaryOr:
       return DType::Bool;
-    case Op::CoreAlias: case Op::CoreAscribe: return rule_First(q);
-    default: return DType::Unknown;
+    case Op::CoreAlias:
+    case Op::CoreAscribe:
+      return rule_First(q);
+    default:
+      return DType::Unknown;
   }
 }
 

@@ -11,9 +11,9 @@
 namespace axon::ops {
 
 struct DTypeArg {
-  TypeKind kind = TypeKind::Any;   // Tensor, or the kind of a scalar; Null for a missing operand
-  DType dtype = DType::Unknown;    // tensors
-  Known known;                     // dtype names
+  TypeKind kind = TypeKind::Any;  // Tensor, or the kind of a scalar; Null for a missing operand
+  DType dtype = DType::Unknown;   // tensors
+  Known known;                    // dtype names
 };
 
 // The element type of output number `output` (all outputs of most operations share it). `parameter`
@@ -22,8 +22,8 @@ struct DTypeArg {
 DType dtype_rule(Op op, const std::vector<DTypeArg>& args, const Interner& names,
                  DType parameter = DType::Unknown, int output = 0);
 
-// Element type of mixed arithmetic: tensors promote; a scalar adopts the tensor's element type unless
-// it is of a higher kind.
+// Element type of mixed arithmetic: tensors promote; a scalar adopts the tensor's element type
+// unless it is of a higher kind.
 DType promote_arguments(const std::vector<DTypeArg>& args);
 
 }  // namespace axon::ops

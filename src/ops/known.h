@@ -22,7 +22,9 @@ struct Known {
   static Known null() { return {Kind::Null, false, {}, {}, {}}; }
   static Known not_null() { return {Kind::NotNull, false, {}, {}, {}}; }
   static Known string(NameId text) { return {Kind::String, false, {}, text, {}}; }
-  static Known list(std::vector<Known> items) { return {Kind::List, false, {}, {}, std::move(items)}; }
+  static Known list(std::vector<Known> items) {
+    return {Kind::List, false, {}, {}, std::move(items)};
+  }
   bool is_null() const { return kind == Kind::Null; }
   bool is_dim() const { return kind == Kind::Dim; }
   bool is_bool() const { return kind == Kind::Bool; }

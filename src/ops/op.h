@@ -21,15 +21,15 @@ constexpr size_t kOpCount = static_cast<size_t>(Op::Count);
 enum class OpClass : uint8_t { Core, Primitive, Fused };
 
 struct OpInfo {
-  std::string_view name;       // without the leading underscore of primitives
+  std::string_view name;  // without the leading underscore of primitives
   OpClass op_class = OpClass::Core;
   Effect effect = Effect::TotalPure;
-  std::string_view signature;  // primitives: signature text; fused: operand names
-  std::string_view attributes; // fused only
+  std::string_view signature;   // primitives: signature text; fused: operand names
+  std::string_view attributes;  // fused only
 };
 const OpInfo& op_info(Op op);
-std::string_view spelling(Op op);                       // "matmul", "core.binary.+"
-std::optional<Op> find_op(std::string_view name);       // by that spelling
+std::string_view spelling(Op op);                  // "matmul", "core.binary.+"
+std::optional<Op> find_op(std::string_view name);  // by that spelling
 // A primitive by its source spelling (`_matmul`); also the old alias `_param`.
 std::optional<Op> find_primitive(std::string_view source_name);
 

@@ -15,18 +15,26 @@ using Axes = std::vector<Axis>;
 class RuleCall {
  public:
   RuleCall(Op op_in, std::vector<RuleArg> args_in, Unifier& unifier)
-      : op(op_in), args(std::move(args_in)), u(unifier), types(unifier.types()), dims(unifier.dims()) {}
+      : op(op_in),
+        args(std::move(args_in)),
+        u(unifier),
+        types(unifier.types()),
+        dims(unifier.dims()) {}
 
   Op op;
-  std::vector<RuleArg> args;   // optionals stripped where a value is needed
+  std::vector<RuleArg> args;  // optionals stripped where a value is needed
   Unifier& u;
   TypeTable& types;
   DimTable& dims;
   std::optional<RuleError> error;
 
-  TypeKind kind(size_t i) const { return i < args.size() ? types.kind(args[i].type) : TypeKind::Null; }
+  TypeKind kind(size_t i) const {
+    return i < args.size() ? types.kind(args[i].type) : TypeKind::Null;
+  }
   bool is_tensor(size_t i) const { return kind(i) == TypeKind::Tensor; }
-  bool is_null(size_t i) const { return i >= args.size() || args[i].known.is_null() || kind(i) == TypeKind::Null; }
+  bool is_null(size_t i) const {
+    return i >= args.size() || args[i].known.is_null() || kind(i) == TypeKind::Null;
+  }
   // Any, a type variable, or an error: nothing can be said.
   bool is_open(size_t i) const;
   // Axes of a tensor argument; empty for unknown rank.
@@ -35,7 +43,10 @@ class RuleCall {
   std::optional<DimId> dim(size_t i) const;
   std::optional<int64_t> integer(size_t i) const;
   std::optional<bool> boolean(size_t i) const;
-  DimId dim_or_unknown(size_t i) { auto d = dim(i); return d ? *d : u.unknown(); }
+  DimId dim_or_unknown(size_t i) {
+    auto d = dim(i);
+    return d ? *d : u.unknown();
+  }
   // Position in `axes` of axis number `index` (negative counts from the end) of a shape with
   // `axes.size() + extra` places. Nothing when it is not known; sets `error` when out of range.
   std::optional<size_t> position(const Axes& axes, std::optional<int64_t> index, int64_t extra = 0);
@@ -50,7 +61,9 @@ class RuleCall {
   TypeId forget(const Axes& axes);
   RuleResult fail(std::string text);
   RuleResult fail(Mismatch mismatch, int argument);
-  RuleResult result(TypeId type, Known known = {}) { return {type, std::move(known), std::move(error), {}}; }
+  RuleResult result(TypeId type, Known known = {}) {
+    return {type, std::move(known), std::move(error), {}};
+  }
 };
 
 using Rule = RuleResult (*)(RuleCall&);

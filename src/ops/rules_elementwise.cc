@@ -53,12 +53,18 @@ Known fold(RuleCall& c, Arith op) {
   auto b = c.dim(1);
   if (!a || !b) return {};
   switch (op) {
-    case Arith::Add: return Known::of(c.dims.add(*a, *b));
-    case Arith::Sub: return Known::of(c.dims.sub(*a, *b));
-    case Arith::Mul: return Known::of(c.dims.mul(*a, *b));
-    case Arith::Div: return Known::of(c.dims.div(*a, *b));
-    case Arith::Mod: return Known::of(c.dims.mod(*a, *b));
-    case Arith::Pow: return {};
+    case Arith::Add:
+      return Known::of(c.dims.add(*a, *b));
+    case Arith::Sub:
+      return Known::of(c.dims.sub(*a, *b));
+    case Arith::Mul:
+      return Known::of(c.dims.mul(*a, *b));
+    case Arith::Div:
+      return Known::of(c.dims.div(*a, *b));
+    case Arith::Mod:
+      return Known::of(c.dims.mod(*a, *b));
+    case Arith::Pow:
+      return {};
   }
   return {};
 }
@@ -91,12 +97,21 @@ RuleResult arithmetic(RuleCall& c, Arith op) {
 
 Arith arithmetic_of(Op op) {
   switch (op) {
-    case Op::CoreBinaryAdd: case Op::Add: return Arith::Add;
-    case Op::CoreBinarySub: return Arith::Sub;
-    case Op::CoreBinaryMul: case Op::Mul: return Arith::Mul;
-    case Op::CoreBinaryDiv: case Op::Div: return Arith::Div;
-    case Op::CoreBinaryMod: return Arith::Mod;
-    default: return Arith::Pow;
+    case Op::CoreBinaryAdd:
+    case Op::Add:
+      return Arith::Add;
+    case Op::CoreBinarySub:
+      return Arith::Sub;
+    case Op::CoreBinaryMul:
+    case Op::Mul:
+      return Arith::Mul;
+    case Op::CoreBinaryDiv:
+    case Op::Div:
+      return Arith::Div;
+    case Op::CoreBinaryMod:
+      return Arith::Mod;
+    default:
+      return Arith::Pow;
   }
 }
 
@@ -145,7 +160,8 @@ RuleResult equality(RuleCall& c, bool negated) {
   bool tensor = c.is_tensor(0) || c.is_tensor(1);
   bool open = c.is_open(0) || c.is_open(1);
   bool numbers = (number(c.kind(0)) || c.is_tensor(0)) && (number(c.kind(1)) || c.is_tensor(1));
-  bool truths = (c.kind(0) == TypeKind::Bool || c.is_tensor(0)) && (c.kind(1) == TypeKind::Bool || c.is_tensor(1));
+  bool truths = (c.kind(0) == TypeKind::Bool || c.is_tensor(0)) &&
+                (c.kind(1) == TypeKind::Bool || c.is_tensor(1));
   if (!open && !numbers && !truths && (tensor || c.kind(0) != c.kind(1))) {
     return wrong(c, 1, c.args[0].type);
   }
@@ -155,7 +171,8 @@ RuleResult equality(RuleCall& c, bool negated) {
 RuleResult ordering(RuleCall& c, Op op) {
   for (size_t i = 0; i < 2; ++i) {
     c.args[i].type = c.types.strip_optional(c.args[i].type);
-    if (!c.is_tensor(i) && !number(c.kind(i)) && !c.is_open(i)) return wrong(c, i, c.types.float_());
+    if (!c.is_tensor(i) && !number(c.kind(i)) && !c.is_open(i))
+      return wrong(c, i, c.types.float_());
   }
   Known known;
   auto x = c.integer(0);
@@ -173,7 +190,8 @@ RuleResult ordering(RuleCall& c, Op op) {
 RuleResult logic(RuleCall& c, Op op) {
   for (size_t i = 0; i < 2; ++i) {
     c.args[i].type = c.types.strip_optional(c.args[i].type);
-    if (!c.is_tensor(i) && c.kind(i) != TypeKind::Bool && !c.is_open(i)) return wrong(c, i, c.types.bool_());
+    if (!c.is_tensor(i) && c.kind(i) != TypeKind::Bool && !c.is_open(i))
+      return wrong(c, i, c.types.bool_());
   }
   bool conjunction = op == Op::CoreBinaryAnd || op == Op::And;
   auto a = c.boolean(0);
@@ -269,7 +287,8 @@ RuleResult rule_Where(RuleCall& c) {
 
 RuleResult rule_WhereIndices(RuleCall& c) {
   Axes axes = c.axes(0);
-  bool known = !axes.empty() && std::none_of(axes.begin(), axes.end(), [](const Axis& a) { return a.is_run(); });
+  bool known = !axes.empty() &&
+               std::none_of(axes.begin(), axes.end(), [](const Axis& a) { return a.is_run(); });
   TypeId vector = c.types.tensor_of({c.u.unknown()});
   if (!known || axes.size() < 2) return c.result(known ? c.types.list(vector) : c.types.any());
   return c.result(c.types.tuple(std::vector<TypeId>(axes.size(), vector)));
@@ -279,12 +298,20 @@ RuleResult rule_WhereIndices(RuleCall& c) {
 RuleResult rule_binary(RuleCall& c) {
   if (c.args.size() != 2) return c.fail("needs two operands");
   switch (c.op) {
-    case Op::CoreBinaryEq: return equality(c, false);
-    case Op::CoreBinaryNe: return equality(c, true);
-    case Op::CoreBinaryLt: case Op::CoreBinaryLe: case Op::CoreBinaryGt: case Op::CoreBinaryGe:
+    case Op::CoreBinaryEq:
+      return equality(c, false);
+    case Op::CoreBinaryNe:
+      return equality(c, true);
+    case Op::CoreBinaryLt:
+    case Op::CoreBinaryLe:
+    case Op::CoreBinaryGt:
+    case Op::CoreBinaryGe:
       return ordering(c, c.op);
-    case Op::CoreBinaryAnd: case Op::CoreBinaryOr: return logic(c, c.op);
-    case Op::CoreBinaryAdd: case Op::CoreBinarySub: {
+    case Op::CoreBinaryAnd:
+    case Op::CoreBinaryOr:
+      return logic(c, c.op);
+    case Op::CoreBinaryAdd:
+    case Op::CoreBinarySub: {
       bool plus = c.op == Op::CoreBinaryAdd;
       // A null operand of `+`, or on the right of `-`, is neutral.
       if (c.is_null(1)) return c.result(c.args[0].type, c.args[0].known);
@@ -296,9 +323,12 @@ RuleResult rule_binary(RuleCall& c) {
       if (maybe) out.known = {};
       return out;
     }
-    case Op::CoreBinaryMul: case Op::CoreBinaryDiv: case Op::CoreBinaryMod:
+    case Op::CoreBinaryMul:
+    case Op::CoreBinaryDiv:
+    case Op::CoreBinaryMod:
       return arithmetic(c, arithmetic_of(c.op));
-    default: return c.fail("is not an operator");
+    default:
+      return c.fail("is not an operator");
   }
 }
 

@@ -27,13 +27,15 @@ RuleResult rule_Reshape(RuleCall& c) {
     auto whole = total ? c.u.value(*total) : std::nullopt;
     auto known = c.u.value(rest);
     if (whole && known && *known != 0 && *whole % *known != 0) {
-      return c.fail(std::to_string(*whole) + " elements do not divide by " + std::to_string(*known));
+      return c.fail(std::to_string(*whole) + " elements do not divide by " +
+                    std::to_string(*known));
     }
     (*shape)[*open] = total ? c.dims.div(*total, rest) : c.u.unknown();
   } else if (total) {
     c.require_equal(*total, rest, 1);
   }
-  if (c.error) return c.fail(c.dims.show(*total) + " elements do not take a shape of " + c.dims.show(rest));
+  if (c.error)
+    return c.fail(c.dims.show(*total) + " elements do not take a shape of " + c.dims.show(rest));
   return c.result(c.types.tensor_of(*shape));
 }
 
@@ -49,7 +51,8 @@ RuleResult rule_Permute(RuleCall& c) {
     return c.result(c.tensor(std::move(out)));
   }
   if (order->size() != axes.size()) {
-    return c.fail(std::to_string(order->size()) + " axis numbers for " + std::to_string(axes.size()) + " axes");
+    return c.fail(std::to_string(order->size()) + " axis numbers for " +
+                  std::to_string(axes.size()) + " axes");
   }
   Axes out;
   std::vector<bool> used(axes.size(), false);
@@ -96,7 +99,8 @@ RuleResult rule_Expand(RuleCall& c) {
   bool run = std::any_of(axes.begin(), axes.end(), [](const Axis& a) { return a.is_run(); });
   bool known = !axes.empty() && !run;
   if (known && axes.size() > shape->size()) {
-    return c.fail(std::to_string(axes.size()) + " axes do not expand to " + std::to_string(shape->size()));
+    return c.fail(std::to_string(axes.size()) + " axes do not expand to " +
+                  std::to_string(shape->size()));
   }
   size_t shift = known ? shape->size() - axes.size() : 0;
   for (size_t i = 0; i < shape->size(); ++i) {
@@ -116,7 +120,8 @@ RuleResult rule_Expand(RuleCall& c) {
     auto have = c.u.value(from);
     auto want = c.u.value(target);
     if (have && want && *have != *want) {
-      return c.fail("size " + std::to_string(*have) + " does not expand to " + std::to_string(*want));
+      return c.fail("size " + std::to_string(*have) + " does not expand to " +
+                    std::to_string(*want));
     }
     if (!(have && want)) c.u.record(DimConstraint::Kind::Broadcast, target, from);
   }
@@ -176,7 +181,9 @@ RuleResult rule_Concat(RuleCall& c) {
     mismatch.kind = c.is_null(i) ? Mismatch::Kind::Null : Mismatch::Kind::Type;
     mismatch.left = c.args[i].type;
     mismatch.right = c.types.tensor();
-    if (c.kind(i) == TypeKind::Optional && c.types.is_tensor(c.types.strip_optional(c.args[i].type))) continue;
+    if (c.kind(i) == TypeKind::Optional &&
+        c.types.is_tensor(c.types.strip_optional(c.args[i].type)))
+      continue;
     return c.fail(mismatch, static_cast<int>(i));
   }
   return c.result(c.types.tensor());
@@ -264,7 +271,8 @@ RuleResult rule_Chunk(RuleCall& c) {
     return c.result(c.types.list(c.tensor(std::move(axes))));
   }
   DimId piece = c.dims.div(extent, *parts);
-  if (listed) return pieces(c, axes, *place, std::vector<DimId>(static_cast<size_t>(*count), piece));
+  if (listed)
+    return pieces(c, axes, *place, std::vector<DimId>(static_cast<size_t>(*count), piece));
   axes[*place].dim = piece;
   return c.result(c.types.list(c.tensor(std::move(axes))));
 }

@@ -35,11 +35,18 @@ RuleResult rule_HasRoot(RuleCall& c) {
 
 RuleResult rule_Declared(RuleCall& c) {
   switch (c.op) {
-    case Op::ConfigInt: return c.result(c.types.int_());
-    case Op::ConfigFloat: return c.result(c.types.float_());
-    case Op::ConfigBool: case Op::ConfigHas: case Op::ConfigHasValue: return c.result(c.types.bool_());
-    case Op::ConfigStr: return c.result(c.types.string());
-    case Op::ConfigValue: return c.result(c.types.any());
+    case Op::ConfigInt:
+      return c.result(c.types.int_());
+    case Op::ConfigFloat:
+      return c.result(c.types.float_());
+    case Op::ConfigBool:
+    case Op::ConfigHas:
+    case Op::ConfigHasValue:
+      return c.result(c.types.bool_());
+    case Op::ConfigStr:
+      return c.result(c.types.string());
+    case Op::ConfigValue:
+      return c.result(c.types.any());
     case Op::ConfigList: {
       TypeId given = c.args.size() > 1 ? c.types.strip_optional(c.args[1].type) : TypeId{};
       if (given.valid() && c.types.kind(given) == TypeKind::List) return c.result(given);
@@ -61,7 +68,8 @@ RuleResult rule_Declared(RuleCall& c) {
       if (c.error) return c.result(c.types.error());
       return c.result(c.types.dim(), place ? Known::of(axes[*place].dim) : Known{});
     }
-    case Op::DtypeValue: return c.result(c.types.float_());
+    case Op::DtypeValue:
+      return c.result(c.types.float_());
     case Op::ActivationsGegelu: {
       Axes axes = c.axes(0);
       if (axes.empty() || axes.back().is_run()) return c.result(c.types.tensor());
@@ -80,7 +88,8 @@ RuleResult rule_Declared(RuleCall& c) {
       }
       return c.result(c.types.dim(), std::move(known));
     }
-    default: AXON_UNREACHABLE("operation without a declared result");
+    default:
+      AXON_UNREACHABLE("operation without a declared result");
   }
 }
 
@@ -159,16 +168,22 @@ RuleResult rule_Shaped(RuleCall& c) {
 RuleResult rule_TensorLike(RuleCall& c) {
   TypeId type = c.types.strip_optional(c.args[0].type);
   switch (c.types.kind(type)) {
-    case TypeKind::Tensor: return c.result(type);
-    case TypeKind::List: case TypeKind::Tuple: {
+    case TypeKind::Tensor:
+      return c.result(type);
+    case TypeKind::List:
+    case TypeKind::Tuple: {
       const Known& known = c.args[0].known;
       bool sized = known.is_list();
       DimId n = sized ? c.dims.integer(static_cast<int64_t>(known.items.size())) : c.u.unknown();
       return c.result(c.types.tensor_of({n}));
     }
-    case TypeKind::Int: case TypeKind::Dim: case TypeKind::Float: case TypeKind::Bool:
+    case TypeKind::Int:
+    case TypeKind::Dim:
+    case TypeKind::Float:
+    case TypeKind::Bool:
       return c.result(c.args[1].type);
-    default: return c.result(c.types.tensor());
+    default:
+      return c.result(c.types.tensor());
   }
 }
 
@@ -235,7 +250,8 @@ RuleResult rule_Matmul(RuleCall& c) {
     if (!run && axes->size() < 2) {
       return c.fail("an operand has one axis, needs two or more");
     }
-    if (run && (axes->size() < 3 || (*axes)[axes->size() - 1].is_run() || (*axes)[axes->size() - 2].is_run())) {
+    if (run && (axes->size() < 3 || (*axes)[axes->size() - 1].is_run() ||
+                (*axes)[axes->size() - 2].is_run())) {
       return c.result(c.types.tensor());
     }
   }
@@ -263,7 +279,9 @@ RuleResult rule_Matmul(RuleCall& c) {
 RuleResult rule_Conv1d(RuleCall& c) {
   Axes x = c.axes(0);
   Axes weight = c.axes(1);
-  auto need_rank = [&](const Axes& axes) { return axes.empty() || has_run(axes) || axes.size() == 3; };
+  auto need_rank = [&](const Axes& axes) {
+    return axes.empty() || has_run(axes) || axes.size() == 3;
+  };
   if (!need_rank(x) || !need_rank(weight)) return c.fail("operands need three axes");
   bool known = x.size() == 3 && !has_run(x) && weight.size() == 3 && !has_run(weight);
   if (!known) {
@@ -312,7 +330,8 @@ RuleResult rule_ListIndex(RuleCall& c) {
   if (data.kind == TypeKind::Tuple && index) {
     int64_t place = *index < 0 ? *index + size : *index;
     if (place < 0 || place >= size) {
-      return c.fail("index " + std::to_string(*index) + " is outside of " + std::to_string(size) + " items");
+      return c.fail("index " + std::to_string(*index) + " is outside of " + std::to_string(size) +
+                    " items");
     }
     item = data.items[static_cast<size_t>(place)];
   } else if (data.kind == TypeKind::Tuple) {

@@ -12,16 +12,16 @@ namespace axon {
 // A default as written: `null`, `true`, `-1`, `1e-5`, `"sum"`, `@weight`.
 struct OpParam {
   std::string_view name;
-  std::string_view type;       // text of the type, without the `?` of an optional
-  bool optional = false;       // has a default, or a type `?T`
+  std::string_view type;  // text of the type, without the `?` of an optional
+  bool optional = false;  // has a default, or a type `?T`
   bool has_default = false;
   std::string_view default_text;
-  bool nullable = false;       // type written `?T` (null is allowed)
+  bool nullable = false;  // type written `?T` (null is allowed)
 };
 
 struct OpSignature {
   std::vector<OpParam> params;
-  std::string_view result;     // text of the result type
+  std::string_view result;  // text of the result type
   // Number of leading parameters of type Path: the path slots (language.md 7.6).
   size_t path_slots = 0;
 };

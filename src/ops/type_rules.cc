@@ -76,7 +76,8 @@ RuleResult type_rule(Op op, const std::vector<RuleArg>& args, Unifier& unifier) 
   if (op_info(op).op_class == OpClass::Core) return rule_binary(call);
   const OpSignature& signature = op_signature(op);
   for (size_t i = 0; i < call.args.size() && i < signature.params.size(); ++i) {
-    if (!check_argument(signature.params[i], static_cast<int>(i), call.args[i], unifier, out)) return out;
+    if (!check_argument(signature.params[i], static_cast<int>(i), call.args[i], unifier, out))
+      return out;
   }
   RuleResult result = kRules[static_cast<size_t>(op)](call);
   result.optional_arguments = std::move(out.optional_arguments);
@@ -110,7 +111,8 @@ std::optional<bool> RuleCall::boolean(size_t i) const {
   return args[i].known.boolean;
 }
 
-std::optional<size_t> RuleCall::position(const Axes& axes, std::optional<int64_t> index, int64_t extra) {
+std::optional<size_t> RuleCall::position(const Axes& axes, std::optional<int64_t> index,
+                                         int64_t extra) {
   if (!index || axes.empty()) return {};
   int64_t size = static_cast<int64_t>(axes.size()) + extra;
   size_t run = axes.size();
@@ -121,7 +123,8 @@ std::optional<size_t> RuleCall::position(const Axes& axes, std::optional<int64_t
   int64_t place = *index >= 0 ? *index : *index + size;
   if (!has_run && (place < 0 || place >= size)) {
     error = RuleError{};
-    error->text = "axis " + std::to_string(*index) + " is outside of " + std::to_string(size) + " axes";
+    error->text =
+        "axis " + std::to_string(*index) + " is outside of " + std::to_string(size) + " axes";
     return {};
   }
   if (!has_run) return static_cast<size_t>(place);

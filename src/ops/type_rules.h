@@ -21,9 +21,9 @@ struct RuleArg {
 // Why a rule rejected its arguments.
 struct RuleError {
   enum class Kind : uint8_t { Mismatch, Broadcast, Null, Other } kind = Kind::Other;
-  int argument = -1;    // which argument, when one is to blame
-  Mismatch mismatch;    // Mismatch; Broadcast and Null use its types
-  std::string text;     // Other: the reason; Null: the type needed
+  int argument = -1;  // which argument, when one is to blame
+  Mismatch mismatch;  // Mismatch; Broadcast and Null use its types
+  std::string text;   // Other: the reason; Null: the type needed
 };
 
 struct RuleResult {
@@ -33,8 +33,9 @@ struct RuleResult {
   std::vector<int> optional_arguments;  // optionals given where a value is needed
 };
 
-// The result of a primitive or of a core.binary.* operation. Missing trailing arguments count as null.
-// Dims that nothing determines come out as fresh unknowns; what must hold is recorded in the unifier.
+// The result of a primitive or of a core.binary.* operation. Missing trailing arguments count as
+// null. Dims that nothing determines come out as fresh unknowns; what must hold is recorded in the
+// unifier.
 RuleResult type_rule(Op op, const std::vector<RuleArg>& args, Unifier& unifier);
 
 // Result shape of an elementwise operation on two tensors; empty when the axes cannot broadcast.

@@ -14,7 +14,10 @@ using graph::OperandKind;
 
 FuseContext::FuseContext(graph::Graph& graph, TypeTable& types,
                          function_ref<std::optional<int64_t>(SymbolId)> lower)
-    : graph_(graph), module_(graph[graph.main]), types_(types), lower_(lower),
+    : graph_(graph),
+      module_(graph[graph.main]),
+      types_(types),
+      lower_(lower),
       functions_(module_, types, lower) {
   count_uses();
 }
@@ -22,7 +25,8 @@ FuseContext::FuseContext(graph::Graph& graph, TypeTable& types,
 void FuseContext::count_uses() {
   uses_.assign(module_.values.size(), 0);
   auto count = [&](const Operand& operand) {
-    graph::for_each_value(module_, operand, [&](graph::ValueId v) { ++uses_[static_cast<size_t>(v.index)]; });
+    graph::for_each_value(module_, operand,
+                          [&](graph::ValueId v) { ++uses_[static_cast<size_t>(v.index)]; });
   };
   for (NodeId id : module_.order) {
     const Node& node = module_.nodes[id];
@@ -56,8 +60,12 @@ Operand FuseContext::peel(const Operand& operand) const {
   return out;
 }
 
-bool FuseContext::is_add(const Node& node) const { return node.op == Op::Add || node.op == Op::CoreBinaryAdd; }
-bool FuseContext::is_mul(const Node& node) const { return node.op == Op::Mul || node.op == Op::CoreBinaryMul; }
+bool FuseContext::is_add(const Node& node) const {
+  return node.op == Op::Add || node.op == Op::CoreBinaryAdd;
+}
+bool FuseContext::is_mul(const Node& node) const {
+  return node.op == Op::Mul || node.op == Op::CoreBinaryMul;
+}
 
 std::optional<double> FuseContext::number(const Operand& operand) const {
   if (const auto* lit = operand.get<graph::LitFloat>()) return lit->value;

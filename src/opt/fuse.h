@@ -17,8 +17,8 @@ struct FusionSet {
   bool linear = true;
 };
 
-// Rewrites the graph's flat main module; returns the number of rows introduced. What the rows replace
-// is removed when nothing else reads it. `lower` gives least values of symbols.
+// Rewrites the graph's flat main module; returns the number of rows introduced. What the rows
+// replace is removed when nothing else reads it. `lower` gives least values of symbols.
 size_t run_fuse(graph::Graph& graph, TypeTable& types, const FusionSet& set,
                 function_ref<std::optional<int64_t>(SymbolId)> lower);
 

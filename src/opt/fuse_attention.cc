@@ -122,13 +122,14 @@ Operand peel_repeat(const FuseContext& ctx, const Operand& operand) {
 }
 
 // The weights behind the clearing of rows without a kept key.
-Operand peel_clearing(const FuseContext& ctx, const Operand& weights, const Scores& scores, bool& cleared,
-                      Operand& keep) {
+Operand peel_clearing(const FuseContext& ctx, const Operand& weights, const Scores& scores,
+                      bool& cleared, Operand& keep) {
   const Node* where = ctx.def(ctx.peel(weights), Op::Where);
   cleared = false;
   if (!where) return ctx.peel(weights);
   const Node* other = ctx.def(ctx.peel(where->inputs[2]));
-  bool zero = ctx.number(where->inputs[2]) == 0.0 || (other && (other->op == Op::ZerosLike || other->op == Op::Zeros));
+  bool zero = ctx.number(where->inputs[2]) == 0.0 ||
+              (other && (other->op == Op::ZerosLike || other->op == Op::Zeros));
   if (!zero) return ctx.peel(weights);
   cleared = true;
   keep = where->inputs[0];
@@ -166,7 +167,8 @@ bool fuse_attention(FuseContext& ctx, NodeId root) {
     if (!cleared && !(found && fact.rows_nonempty)) return false;
   }
   Operand k = peel_repeat(ctx, scores.k), v = peel_repeat(ctx, node.inputs[1]);
-  if (ctx.shape(k).size() != 4 || ctx.shape(v).size() != 4 || ctx.shape(k)[1] != ctx.shape(v)[1]) return false;
+  if (ctx.shape(k).size() != 4 || ctx.shape(v).size() != 4 || ctx.shape(k)[1] != ctx.shape(v)[1])
+    return false;
   auto optional_dim = [&](DimId d) { return d.valid() ? ctx.dim(d) : ctx.null(); };
   Operand key_keep = fact.key_keep.valid() ? ctx.ref(fact.key_keep) : ctx.null();
   Operand bias = scores.has_bias ? scores.bias : ctx.null();

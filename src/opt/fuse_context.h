@@ -69,7 +69,7 @@ bool fuse_rms_norm(FuseContext& ctx, graph::NodeId root);
 bool fuse_rope(FuseContext& ctx, graph::NodeId root);
 bool fuse_rope_prefix(FuseContext& ctx, graph::NodeId root);
 bool fuse_attention(FuseContext& ctx, graph::NodeId root);
-bool fuse_linear_start(FuseContext& ctx, graph::NodeId root);      // every linear becomes a row
-bool fuse_linear_epilogue(FuseContext& ctx, graph::NodeId root);   // activation, gate, residual
+bool fuse_linear_start(FuseContext& ctx, graph::NodeId root);     // every linear becomes a row
+bool fuse_linear_epilogue(FuseContext& ctx, graph::NodeId root);  // activation, gate, residual
 
 }  // namespace axon::opt

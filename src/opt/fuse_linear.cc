@@ -14,19 +14,29 @@ namespace {
 // Operand slots of linear_act_residual.
 constexpr size_t kX = 0, kWeight = 1, kBias = 2, kGate = 3, kResidual = 4;
 // Operand slots of the primitive `linear`.
-constexpr size_t kPrimX = 1, kPrimBias = 3, kPrimTranspose = 4, kPrimExpert = 5, kPrimWeightPath = 6, kPrimBiasPath = 7;
+constexpr size_t kPrimX = 1, kPrimBias = 3, kPrimTranspose = 4, kPrimExpert = 5,
+                 kPrimWeightPath = 6, kPrimBiasPath = 7;
 
 std::string_view activation_of(Op op) {
   switch (op) {
-    case Op::ActivationsRelu: return "relu";
-    case Op::ActivationsRelu2: return "relu2";
-    case Op::ActivationsSilu: return "silu";
-    case Op::ActivationsGelu: return "gelu";
-    case Op::ActivationsGeluNew: return "gelu_new";
-    case Op::ActivationsGeluPytorchTanh: return "gelu_pytorch_tanh";
-    case Op::ActivationsSigmoid: return "sigmoid";
-    case Op::ActivationsTanh: return "tanh";
-    default: return {};
+    case Op::ActivationsRelu:
+      return "relu";
+    case Op::ActivationsRelu2:
+      return "relu2";
+    case Op::ActivationsSilu:
+      return "silu";
+    case Op::ActivationsGelu:
+      return "gelu";
+    case Op::ActivationsGeluNew:
+      return "gelu_new";
+    case Op::ActivationsGeluPytorchTanh:
+      return "gelu_pytorch_tanh";
+    case Op::ActivationsSigmoid:
+      return "sigmoid";
+    case Op::ActivationsTanh:
+      return "tanh";
+    default:
+      return {};
   }
 }
 
@@ -50,11 +60,13 @@ bool same_type(FuseContext& ctx, const Operand& a, const Node& node) {
 
 // Puts `operand` into a free slot of a copy of `row`, which then stands at `root`.
 bool absorb(FuseContext& ctx, NodeId root, const Node& row, size_t slot, const Operand& operand) {
-  if (!is_null(row.inputs[slot]) || !same_type(ctx, operand, ctx.module().nodes[root])) return false;
+  if (!is_null(row.inputs[slot]) || !same_type(ctx, operand, ctx.module().nodes[root]))
+    return false;
   std::vector<Operand> inputs = row.inputs;
   inputs[slot] = operand;
   Operand activation = row.attrs[0].value, transpose = row.attrs[1].value;
-  ctx.replace(root, Op::FusedLinear, std::move(inputs), {{"activation", activation}, {"transpose", transpose}}, {&row});
+  ctx.replace(root, Op::FusedLinear, std::move(inputs),
+              {{"activation", activation}, {"transpose", transpose}}, {&row});
   return true;
 }
 
@@ -65,7 +77,9 @@ bool fuse_linear_start(FuseContext& ctx, NodeId root) {
   if (node.op != Op::Linear || !is_null(node.inputs[kPrimExpert])) return false;
   const auto* bias = node.inputs[kPrimBias].get<graph::LitBool>();
   const auto* transpose = node.inputs[kPrimTranspose].get<graph::LitBool>();
-  if ((!bias && !is_null(node.inputs[kPrimBias])) || (!transpose && !is_null(node.inputs[kPrimTranspose]))) return false;
+  if ((!bias && !is_null(node.inputs[kPrimBias])) ||
+      (!transpose && !is_null(node.inputs[kPrimTranspose])))
+    return false;
   Operand x = node.inputs[kPrimX], weight = node.inputs[kPrimWeightPath];
   Operand bias_path = bias && bias->value ? node.inputs[kPrimBiasPath] : ctx.null();
   bool turned = transpose && transpose->value;
@@ -79,18 +93,20 @@ bool fuse_linear_epilogue(FuseContext& ctx, NodeId root) {
   std::string_view activation = activation_of(node.op);
   if (!activation.empty()) {
     const Node* row = own_row(ctx, node.inputs[0]);
-    if (!row || !activation_text(ctx, *row).empty() || !is_null(row->inputs[kGate]) || !is_null(row->inputs[kResidual])) {
+    if (!row || !activation_text(ctx, *row).empty() || !is_null(row->inputs[kGate]) ||
+        !is_null(row->inputs[kResidual])) {
       return false;
     }
     std::vector<Operand> inputs = row->inputs;
     Operand transpose = row->attrs[1].value;
-    ctx.replace(root, Op::FusedLinear, std::move(inputs), {{"activation", ctx.text(activation)}, {"transpose", transpose}},
-                {row});
+    ctx.replace(root, Op::FusedLinear, std::move(inputs),
+                {{"activation", ctx.text(activation)}, {"transpose", transpose}}, {row});
     return true;
   }
   if (!ctx.is_mul(node) && !ctx.is_add(node)) return false;
   size_t slot = ctx.is_mul(node) ? kGate : kResidual;
-  // Of two rows the one with an activation takes the other as its gate; of two plain ones the later.
+  // Of two rows the one with an activation takes the other as its gate; of two plain ones the
+  // later.
   for (int want_activation = 1; want_activation >= 0; --want_activation) {
     for (size_t side = 2; side-- > 0;) {
       const Node* row = own_row(ctx, node.inputs[side]);

@@ -9,7 +9,11 @@ using graph::Operand;
 
 namespace {
 
-struct ScaledNorm { const Node* norm = nullptr; const Node* gain = nullptr; Operand normed; };
+struct ScaledNorm {
+  const Node* norm = nullptr;
+  const Node* gain = nullptr;
+  Operand normed;
+};
 
 // n * w with n from the primitive and w a stored vector.
 std::optional<ScaledNorm> match_scaled(const FuseContext& ctx, const Node& node) {
@@ -18,7 +22,8 @@ std::optional<ScaledNorm> match_scaled(const FuseContext& ctx, const Node& node)
     Operand normed = ctx.peel(node.inputs[side]);
     const Node* norm = ctx.def(normed, Op::Rmsnorm);
     const Node* gain = ctx.def(ctx.peel(node.inputs[1 - side]), Op::ParamsParam);
-    if (norm && gain && ctx.shape(node.inputs[1 - side]).size() == 1) return ScaledNorm{norm, gain, normed};
+    if (norm && gain && ctx.shape(node.inputs[1 - side]).size() == 1)
+      return ScaledNorm{norm, gain, normed};
   }
   return {};
 }
@@ -38,8 +43,8 @@ bool fuse_rms_norm(FuseContext& ctx, NodeId root) {
         if (!norm || !ctx.same(norm->inputs[0], product->inputs[0])) continue;
         std::vector<Operand> inputs = product->inputs;
         Operand eps = product->attrs[0].value;
-        ctx.replace(root, Op::FusedRmsNorm, std::move(inputs), {{"eps", eps}, {"unit_offset", ctx.boolean(true)}},
-                    {product, norm});
+        ctx.replace(root, Op::FusedRmsNorm, std::move(inputs),
+                    {{"eps", eps}, {"unit_offset", ctx.boolean(true)}}, {product, norm});
         return true;
       }
       scaled = match_scaled(ctx, *product);
@@ -50,7 +55,8 @@ bool fuse_rms_norm(FuseContext& ctx, NodeId root) {
   if (!scaled || !ctx.number(scaled->norm->inputs[1])) return false;
   Operand x = scaled->norm->inputs[0], weight = scaled->gain->inputs[0];
   double eps = *ctx.number(scaled->norm->inputs[1]);
-  ctx.replace(root, Op::FusedRmsNorm, {x, weight}, {{"eps", ctx.real(eps)}, {"unit_offset", ctx.boolean(unit_offset)}},
+  ctx.replace(root, Op::FusedRmsNorm, {x, weight},
+              {{"eps", ctx.real(eps)}, {"unit_offset", ctx.boolean(unit_offset)}},
               {scaled->norm, scaled->gain});
   return true;
 }

@@ -9,11 +9,14 @@ using graph::Operand;
 
 namespace {
 
-struct Rotated { Operand source; bool interleaved = false; };
+struct Rotated {
+  Operand source;
+  bool interleaved = false;
+};
 
 // Both halves of one chunk into two on the last axis, as (first, second).
-std::optional<std::pair<Operand, Operand>> halves_of(const FuseContext& ctx, const Operand& second, const Operand& first,
-                                                     Operand& source) {
+std::optional<std::pair<Operand, Operand>> halves_of(const FuseContext& ctx, const Operand& second,
+                                                     const Operand& first, Operand& source) {
   const Node* chunk = ctx.def(first, Op::Chunk);
   if (!chunk || ctx.def(second) != chunk || chunk->outputs.size() != 2) return {};
   auto a = ctx.value(first), b = ctx.value(second);
@@ -50,7 +53,8 @@ std::optional<Rotated> rotated(const FuseContext& ctx, const Operand& operand) {
   std::vector<DimId> inner = ctx.shape(source), outer = ctx.shape(pairs->inputs[0]);
   bool as_pairs = inner.size() == outer.size() + 1 && ctx.shape(operand) == outer &&
                   std::equal(outer.begin(), outer.end() - 1, inner.begin());
-  auto last = as_pairs ? ctx.integer(const_cast<FuseContext&>(ctx).dim(inner.back())) : std::nullopt;
+  auto last =
+      as_pairs ? ctx.integer(const_cast<FuseContext&>(ctx).dim(inner.back())) : std::nullopt;
   return last == 2 ? std::optional(Rotated{pairs->inputs[0], true}) : std::nullopt;
 }
 
@@ -72,9 +76,10 @@ bool fuse_rope(FuseContext& ctx, NodeId root) {
         std::vector<DimId> wide = ctx.shape(x), factor = ctx.shape(sin);
         if (wide.size() != 4 || factor.size() != 4 || ctx.shape(cos) != factor) return false;
         if (factor[3] != wide[3] || ctx.integer(ctx.dim(factor[1])) != 1) return false;
-        ctx.replace(root, Op::FusedRope, {x, sin, cos},
-                    {{"interleaved", ctx.boolean(rotation->interleaved)}, {"rotary_dim", ctx.dim(wide[3])}},
-                    {plain, turned});
+        ctx.replace(
+            root, Op::FusedRope, {x, sin, cos},
+            {{"interleaved", ctx.boolean(rotation->interleaved)}, {"rotary_dim", ctx.dim(wide[3])}},
+            {plain, turned});
         return true;
       }
     }
@@ -104,9 +109,10 @@ bool fuse_rope_prefix(FuseContext& ctx, NodeId root) {
       dim_of(rest->inputs[3]) != whole[3]) {
     return false;
   }
-  Operand x = head->inputs[0], sin = rope->inputs[1], cos = rope->inputs[2], interleaved = rope->attrs[0].value;
-  ctx.replace(root, Op::FusedRope, {x, sin, cos}, {{"interleaved", interleaved}, {"rotary_dim", ctx.dim(cut)}},
-              {rope, head, rest});
+  Operand x = head->inputs[0], sin = rope->inputs[1], cos = rope->inputs[2],
+          interleaved = rope->attrs[0].value;
+  ctx.replace(root, Op::FusedRope, {x, sin, cos},
+              {{"interleaved", interleaved}, {"rotary_dim", ctx.dim(cut)}}, {rope, head, rest});
   return true;
 }
 

@@ -27,16 +27,26 @@ size_t hash_operand(const graph::Operand& operand) {
   using graph::OperandKind;
   size_t h = static_cast<size_t>(operand.kind());
   switch (operand.kind()) {
-    case OperandKind::Ref: return hash_mix(h, static_cast<size_t>(operand.as<graph::Ref>().value.index));
-    case OperandKind::Global: return hash_mix(h, static_cast<size_t>(operand.as<graph::GlobalRef>().module.index));
-    case OperandKind::Dim: return hash_mix(h, static_cast<size_t>(operand.as<graph::DimRef>().dim.index));
-    case OperandKind::Null: return h;
-    case OperandKind::Bool: return hash_mix(h, operand.as<graph::LitBool>().value);
-    case OperandKind::Int: return hash_mix(h, static_cast<size_t>(operand.as<graph::LitInt>().value));
-    case OperandKind::Float: return hash_mix(h, bits_of(operand.as<graph::LitFloat>().value));
-    case OperandKind::String: return hash_mix(h, static_cast<size_t>(operand.as<graph::LitString>().value.index));
-    case OperandKind::Path: return hash_mix(h, hash_path(operand.as<graph::Path>()));
-    case OperandKind::Nested: return hash_mix(h, static_cast<size_t>(operand.as<graph::Nested>().expr.index));
+    case OperandKind::Ref:
+      return hash_mix(h, static_cast<size_t>(operand.as<graph::Ref>().value.index));
+    case OperandKind::Global:
+      return hash_mix(h, static_cast<size_t>(operand.as<graph::GlobalRef>().module.index));
+    case OperandKind::Dim:
+      return hash_mix(h, static_cast<size_t>(operand.as<graph::DimRef>().dim.index));
+    case OperandKind::Null:
+      return h;
+    case OperandKind::Bool:
+      return hash_mix(h, operand.as<graph::LitBool>().value);
+    case OperandKind::Int:
+      return hash_mix(h, static_cast<size_t>(operand.as<graph::LitInt>().value));
+    case OperandKind::Float:
+      return hash_mix(h, bits_of(operand.as<graph::LitFloat>().value));
+    case OperandKind::String:
+      return hash_mix(h, static_cast<size_t>(operand.as<graph::LitString>().value.index));
+    case OperandKind::Path:
+      return hash_mix(h, hash_path(operand.as<graph::Path>()));
+    case OperandKind::Nested:
+      return hash_mix(h, static_cast<size_t>(operand.as<graph::Nested>().expr.index));
   }
   return h;
 }
@@ -45,16 +55,26 @@ bool same_operand(const graph::Operand& a, const graph::Operand& b) {
   using graph::OperandKind;
   if (a.kind() != b.kind()) return false;
   switch (a.kind()) {
-    case OperandKind::Ref: return a.as<graph::Ref>().value == b.as<graph::Ref>().value;
-    case OperandKind::Global: return a.as<graph::GlobalRef>().module == b.as<graph::GlobalRef>().module;
-    case OperandKind::Dim: return a.as<graph::DimRef>().dim == b.as<graph::DimRef>().dim;
-    case OperandKind::Null: return true;
-    case OperandKind::Bool: return a.as<graph::LitBool>().value == b.as<graph::LitBool>().value;
-    case OperandKind::Int: return a.as<graph::LitInt>().value == b.as<graph::LitInt>().value;
-    case OperandKind::Float: return bits_of(a.as<graph::LitFloat>().value) == bits_of(b.as<graph::LitFloat>().value);
-    case OperandKind::String: return a.as<graph::LitString>().value == b.as<graph::LitString>().value;
-    case OperandKind::Path: return a.as<graph::Path>() == b.as<graph::Path>();
-    case OperandKind::Nested: return a.as<graph::Nested>().expr == b.as<graph::Nested>().expr;
+    case OperandKind::Ref:
+      return a.as<graph::Ref>().value == b.as<graph::Ref>().value;
+    case OperandKind::Global:
+      return a.as<graph::GlobalRef>().module == b.as<graph::GlobalRef>().module;
+    case OperandKind::Dim:
+      return a.as<graph::DimRef>().dim == b.as<graph::DimRef>().dim;
+    case OperandKind::Null:
+      return true;
+    case OperandKind::Bool:
+      return a.as<graph::LitBool>().value == b.as<graph::LitBool>().value;
+    case OperandKind::Int:
+      return a.as<graph::LitInt>().value == b.as<graph::LitInt>().value;
+    case OperandKind::Float:
+      return bits_of(a.as<graph::LitFloat>().value) == bits_of(b.as<graph::LitFloat>().value);
+    case OperandKind::String:
+      return a.as<graph::LitString>().value == b.as<graph::LitString>().value;
+    case OperandKind::Path:
+      return a.as<graph::Path>() == b.as<graph::Path>();
+    case OperandKind::Nested:
+      return a.as<graph::Nested>().expr == b.as<graph::Nested>().expr;
   }
   return false;
 }
@@ -75,7 +95,8 @@ bool same_node(const graph::Node& a, const graph::Node& b) {
     if (!same_operand(a.inputs[i], b.inputs[i])) return false;
   }
   for (size_t i = 0; i < a.attrs.size(); ++i) {
-    if (a.attrs[i].name != b.attrs[i].name || !same_operand(a.attrs[i].value, b.attrs[i].value)) return false;
+    if (a.attrs[i].name != b.attrs[i].name || !same_operand(a.attrs[i].value, b.attrs[i].value))
+      return false;
   }
   return true;
 }

@@ -10,7 +10,8 @@ namespace axon::opt {
 void remove_dead(graph::Module& module) {
   std::vector<bool> live(module.values.size());
   auto mark = [&](const graph::Operand& operand) {
-    graph::for_each_value(module, operand, [&](graph::ValueId v) { live[static_cast<size_t>(v.index)] = true; });
+    graph::for_each_value(module, operand,
+                          [&](graph::ValueId v) { live[static_cast<size_t>(v.index)] = true; });
   };
   for (const graph::Operand& output : module.outputs) mark(output);
   std::vector<graph::NodeId> kept;

@@ -1,12 +1,14 @@
-// Partial evaluation of a structured Graph for one shape of call (design.md 4.2): given a tree for each
-// input of MAIN, everything but tensor arithmetic is decided, and what is left is a flat module.
+// Partial evaluation of a structured Graph for one shape of call (design.md 4.2): given a tree for
+// each input of MAIN, everything but tensor arithmetic is decided, and what is left is a flat
+// module.
 //
-// A flat module has no calls, selects, repeats, tuples or globals. Its nodes are primitives, fused rows,
-// core.binary on tensors, and core.list where an operand is a list (shapes, pieces to concatenate);
-// core.alias stands only where a loop's carried tensors enter and leave a round (see FlatLoop). Equal total nodes are merged. Integers are literals or DimRefs over shape symbols
-// (B, S, C, …) and data symbols (lengths, positions); paths are literal, dotted and absolute.
-// Layer primitives keep their paths: `linear` has concrete weight_path and bias_path, and `bias` is
-// true only where the checkpoint has one.
+// A flat module has no calls, selects, repeats, tuples or globals. Its nodes are primitives, fused
+// rows, core.binary on tensors, and core.list where an operand is a list (shapes, pieces to
+// concatenate); core.alias stands only where a loop's carried tensors enter and leave a round (see
+// FlatLoop). Equal total nodes are merged. Integers are literals or DimRefs over shape symbols (B,
+// S, C, …) and data symbols (lengths, positions); paths are literal, dotted and absolute. Layer
+// primitives keep their paths: `linear` has concrete weight_path and bias_path, and `bias` is true
+// only where the checkpoint has one.
 #pragma once
 
 #include <optional>
@@ -29,15 +31,15 @@ struct Answers {
 };
 
 struct SpecialiseOptions {
-  DType compute = DType::F32;   // what float parameters read as
+  DType compute = DType::F32;  // what float parameters read as
   // Least values of symbols; Data symbols count from 0, others from 1 where nothing is said.
   std::vector<std::pair<SymbolId, int64_t>> lower;
-  bool classes = true;          // equal rounds of loops are written once; else loops are unrolled
+  bool classes = true;  // equal rounds of loops are written once; else loops are unrolled
 };
 
 // A tensor input of the flat module: leaf `place` of MAIN's input `input`.
 struct FlatInput {
-  NameId name;                  // `input_ids`, `attn_mask.0`: the name of the value too
+  NameId name;  // `input_ids`, `attn_mask.0`: the name of the value too
   size_t input = 0;
   graph::ValueId value;
 };
@@ -49,19 +51,19 @@ struct DimFact {
   Span span;
 };
 
-// A loop whose rounds fall into classes (design.md 2, layer classes). The flat module has the nodes of
-// the first round of each class, one after the other; every other round is a copy of its class with
-// other parameters (paths with placeholders over `var`), other inputs and other results.
+// A loop whose rounds fall into classes (design.md 2, layer classes). The flat module has the nodes
+// of the first round of each class, one after the other; every other round is a copy of its class
+// with other parameters (paths with placeholders over `var`), other inputs and other results.
 struct LoopClass {
-  int64_t round = 0;                       // of the loop variable, of the nodes in the module
-  std::vector<graph::NodeId> nodes;        // that depend on the round; in order
+  int64_t round = 0;                 // of the loop variable, of the nodes in the module
+  std::vector<graph::NodeId> nodes;  // that depend on the round; in order
   // Carried tensors, by position: the aliases through which they enter and leave.
   std::vector<std::pair<graph::ValueId, graph::ValueId>> carries;
 };
 struct LoopRound {
   int64_t round = 0;
   int32_t cls = 0;
-  bool written = false;                    // the round that the module has
+  bool written = false;  // the round that the module has
   // For the others: values of the class that are other values here, and results that nothing in the
   // module computes (they stand in output trees only).
   std::vector<std::pair<graph::ValueId, graph::ValueId>> replaced, produced;
@@ -69,13 +71,14 @@ struct LoopRound {
 struct FlatLoop {
   SymbolId var;
   std::vector<LoopClass> classes;
-  std::vector<LoopRound> rounds;           // in order of execution
+  std::vector<LoopRound> rounds;  // in order of execution
 };
 
 struct Specialised {
-  graph::Graph graph;           // its main is the flat module
+  graph::Graph graph;  // its main is the flat module
   std::vector<FlatInput> inputs;
-  std::vector<TreeId> outputs;  // one per output of MAIN; tensor leaves name values of the flat module
+  std::vector<TreeId>
+      outputs;  // one per output of MAIN; tensor leaves name values of the flat module
   std::vector<NameId> output_names;
   std::vector<DimFact> facts;
   std::vector<FlatLoop> loops;

@@ -8,8 +8,9 @@
 namespace axon::opt {
 
 std::string_view spelling(Tree::Kind kind) {
-  static constexpr std::string_view kNames[] = {"null",   "a boolean", "an integer", "a float", "a string",
-                                                "a path", "a tensor",  "a list",     "a tuple"};
+  static constexpr std::string_view kNames[] = {"null",     "a boolean", "an integer",
+                                                "a float",  "a string",  "a path",
+                                                "a tensor", "a list",    "a tuple"};
   return kNames[static_cast<size_t>(kind)];
 }
 
@@ -84,17 +85,24 @@ std::string Forest::show(TreeId id, const DimTable& dims) const {
   const Tree& t = (*this)[id];
   std::vector<std::string> parts;
   switch (t.kind) {
-    case Tree::Kind::Null: return "null";
-    case Tree::Kind::Bool: return t.boolean ? "true" : "false";
-    case Tree::Kind::Int: return dims.show(t.dim);
-    case Tree::Kind::Float: return show_double(t.number);
-    case Tree::Kind::String: return fmt::format("\"{}\"", dims.names().text(t.text));
-    case Tree::Kind::Path: return fmt::format("{}{}", t.boolean ? "@@" : "@", dims.names().text(t.text));
+    case Tree::Kind::Null:
+      return "null";
+    case Tree::Kind::Bool:
+      return t.boolean ? "true" : "false";
+    case Tree::Kind::Int:
+      return dims.show(t.dim);
+    case Tree::Kind::Float:
+      return show_double(t.number);
+    case Tree::Kind::String:
+      return fmt::format("\"{}\"", dims.names().text(t.text));
+    case Tree::Kind::Path:
+      return fmt::format("{}{}", t.boolean ? "@@" : "@", dims.names().text(t.text));
     case Tree::Kind::Tensor:
       for (DimId d : t.dims) parts.push_back(dims.show(d));
       return fmt::format("{}[{}]", axon::spelling(t.dtype), join(parts, ","));
     case Tree::Kind::List:
-    case Tree::Kind::Tuple: break;
+    case Tree::Kind::Tuple:
+      break;
   }
   for (TreeId item : t.items) parts.push_back(show(item, dims));
   bool list = t.kind == Tree::Kind::List;
@@ -110,7 +118,8 @@ void collect(const Forest& forest, TreeId id, const std::string& place, std::vec
     return;
   }
   for (size_t i = 0; i < t.items.size(); ++i) {
-    collect(forest, t.items[i], place.empty() ? std::to_string(i) : fmt::format("{}.{}", place, i), out);
+    collect(forest, t.items[i], place.empty() ? std::to_string(i) : fmt::format("{}.{}", place, i),
+            out);
   }
 }
 
@@ -127,12 +136,17 @@ bool same_structure(const Forest& forest, TreeId a, TreeId b) {
   const Tree& y = forest[b];
   if (x.kind != y.kind || x.items.size() != y.items.size()) return false;
   switch (x.kind) {
-    case Tree::Kind::Bool: return x.boolean == y.boolean;
+    case Tree::Kind::Bool:
+      return x.boolean == y.boolean;
     case Tree::Kind::String:
-    case Tree::Kind::Path: return x.text == y.text;
-    case Tree::Kind::Float: return x.number == y.number;
-    case Tree::Kind::Tensor: return x.dtype == y.dtype && x.dims.size() == y.dims.size();
-    default: break;
+    case Tree::Kind::Path:
+      return x.text == y.text;
+    case Tree::Kind::Float:
+      return x.number == y.number;
+    case Tree::Kind::Tensor:
+      return x.dtype == y.dtype && x.dims.size() == y.dims.size();
+    default:
+      break;
   }
   for (size_t i = 0; i < x.items.size(); ++i) {
     if (!same_structure(forest, x.items[i], y.items[i])) return false;

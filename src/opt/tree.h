@@ -14,13 +14,23 @@ namespace axon::opt {
 AXON_ID(TreeId);
 
 struct Tree {
-  enum class Kind : uint8_t { Null, Bool, Int, Float, String, Path, Tensor, List, Tuple } kind = Kind::Null;
-  bool boolean = false;       // Bool; Path: it is absolute
-  double number = 0;          // Float
-  NameId text;                // String; Path: its dotted text, `{i}` for a segment that stays symbolic
-  DimId dim;                  // Int: an expression over shape and data symbols
-  graph::ValueId value;       // Tensor: its value in the flat module (invalid in an input tree)
-  std::vector<DimId> dims;    // Tensor
+  enum class Kind : uint8_t {
+    Null,
+    Bool,
+    Int,
+    Float,
+    String,
+    Path,
+    Tensor,
+    List,
+    Tuple
+  } kind = Kind::Null;
+  bool boolean = false;  // Bool; Path: it is absolute
+  double number = 0;     // Float
+  NameId text;           // String; Path: its dotted text, `{i}` for a segment that stays symbolic
+  DimId dim;             // Int: an expression over shape and data symbols
+  graph::ValueId value;  // Tensor: its value in the flat module (invalid in an input tree)
+  std::vector<DimId> dims;  // Tensor
   DType dtype = DType::Unknown;
   std::vector<TreeId> items;  // List, Tuple
   TreeId base;                // List: the list that the last item was appended to
@@ -57,7 +67,8 @@ struct Leaf {
   TreeId tree;
 };
 std::vector<Leaf> leaves(const Forest& forest, TreeId root);
-// The two trees have the same lists, tuples, nulls, strings and flags; numbers and shapes may differ.
+// The two trees have the same lists, tuples, nulls, strings and flags; numbers and shapes may
+// differ.
 bool same_structure(const Forest& forest, TreeId a, TreeId b);
 
 }  // namespace axon::opt

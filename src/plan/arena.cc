@@ -10,14 +10,14 @@ constexpr int64_t kAlign = 64;
 
 struct Slot {
   DimId bytes;
-  size_t free_from = 0;                  // first instruction at which it may be written again
+  size_t free_from = 0;  // first instruction at which it may be written again
   std::vector<runtime::ValId> users;
 };
 
 }  // namespace
 
-void place_buffers(std::vector<Buffer> buffers, DimTable& dims, Symbols& symbols, runtime::Program& program,
-                   runtime::Phase& phase) {
+void place_buffers(std::vector<Buffer> buffers, DimTable& dims, Symbols& symbols,
+                   runtime::Program& program, runtime::Phase& phase) {
   auto at_least_one = [](SymbolId) -> std::optional<int64_t> { return 1; };
   std::unordered_map<int64_t, bool> memo;
   auto at_most = [&](DimId a, DimId b) {
@@ -27,7 +27,8 @@ void place_buffers(std::vector<Buffer> buffers, DimTable& dims, Symbols& symbols
     if (fresh) it->second = dims.proves_le(a, b, at_least_one);
     return it->second;
   };
-  std::stable_sort(buffers.begin(), buffers.end(), [](const Buffer& a, const Buffer& b) { return a.first < b.first; });
+  std::stable_sort(buffers.begin(), buffers.end(),
+                   [](const Buffer& a, const Buffer& b) { return a.first < b.first; });
   std::vector<Slot> slots;
   for (const Buffer& buffer : buffers) {
     // An equal slot, else the smallest that holds it, else one that it bounds and that then grows.
@@ -35,7 +36,10 @@ void place_buffers(std::vector<Buffer> buffers, DimTable& dims, Symbols& symbols
     int best_rank = 4;
     for (Slot& slot : slots) {
       if (slot.free_from > buffer.first) continue;
-      int rank = slot.bytes == buffer.bytes ? 0 : at_most(buffer.bytes, slot.bytes) ? 1 : at_most(slot.bytes, buffer.bytes) ? 2 : 3;
+      int rank = slot.bytes == buffer.bytes          ? 0
+                 : at_most(buffer.bytes, slot.bytes) ? 1
+                 : at_most(slot.bytes, buffer.bytes) ? 2
+                                                     : 3;
       if (rank == 3) continue;
       bool better = rank < best_rank;
       if (rank == best_rank && rank == 1) better = at_most(slot.bytes, best->bytes);

@@ -11,41 +11,70 @@ using runtime::UnaryCode;
 
 UnaryCode unary_code(Op op) {
   switch (op) {
-    case Op::Exp: return UnaryCode::Exp;
-    case Op::Log: return UnaryCode::Log;
-    case Op::Sin: return UnaryCode::Sin;
-    case Op::Cos: return UnaryCode::Cos;
-    case Op::Acos: return UnaryCode::Acos;
-    case Op::Sqrt: return UnaryCode::Sqrt;
-    case Op::Floor: return UnaryCode::Floor;
-    case Op::Round: return UnaryCode::Round;
-    case Op::ActivationsGelu: return UnaryCode::Gelu;
+    case Op::Exp:
+      return UnaryCode::Exp;
+    case Op::Log:
+      return UnaryCode::Log;
+    case Op::Sin:
+      return UnaryCode::Sin;
+    case Op::Cos:
+      return UnaryCode::Cos;
+    case Op::Acos:
+      return UnaryCode::Acos;
+    case Op::Sqrt:
+      return UnaryCode::Sqrt;
+    case Op::Floor:
+      return UnaryCode::Floor;
+    case Op::Round:
+      return UnaryCode::Round;
+    case Op::ActivationsGelu:
+      return UnaryCode::Gelu;
     case Op::ActivationsGeluNew:
-    case Op::ActivationsGeluPytorchTanh: return UnaryCode::GeluTanh;
-    case Op::ActivationsTanh: return UnaryCode::Tanh;
-    case Op::ActivationsSigmoid: return UnaryCode::Sigmoid;
-    case Op::ActivationsRelu: return UnaryCode::Relu;
-    case Op::ActivationsRelu2: return UnaryCode::Relu2;
-    default: return UnaryCode::Silu;
+    case Op::ActivationsGeluPytorchTanh:
+      return UnaryCode::GeluTanh;
+    case Op::ActivationsTanh:
+      return UnaryCode::Tanh;
+    case Op::ActivationsSigmoid:
+      return UnaryCode::Sigmoid;
+    case Op::ActivationsRelu:
+      return UnaryCode::Relu;
+    case Op::ActivationsRelu2:
+      return UnaryCode::Relu2;
+    default:
+      return UnaryCode::Silu;
   }
 }
 
 BinaryCode binary_code(Op op) {
   switch (op) {
-    case Op::CoreBinaryAdd: return BinaryCode::Add;
-    case Op::CoreBinarySub: return BinaryCode::Sub;
-    case Op::CoreBinaryMul: return BinaryCode::Mul;
-    case Op::CoreBinaryDiv: return BinaryCode::Div;
-    case Op::CoreBinaryMod: return BinaryCode::Mod;
-    case Op::Pow: return BinaryCode::Pow;
-    case Op::CoreBinaryEq: return BinaryCode::Eq;
-    case Op::CoreBinaryNe: return BinaryCode::Ne;
-    case Op::CoreBinaryLt: return BinaryCode::Lt;
-    case Op::CoreBinaryLe: return BinaryCode::Le;
-    case Op::CoreBinaryGt: return BinaryCode::Gt;
-    case Op::CoreBinaryGe: return BinaryCode::Ge;
-    case Op::CoreBinaryAnd: return BinaryCode::And;
-    default: return BinaryCode::Or;
+    case Op::CoreBinaryAdd:
+      return BinaryCode::Add;
+    case Op::CoreBinarySub:
+      return BinaryCode::Sub;
+    case Op::CoreBinaryMul:
+      return BinaryCode::Mul;
+    case Op::CoreBinaryDiv:
+      return BinaryCode::Div;
+    case Op::CoreBinaryMod:
+      return BinaryCode::Mod;
+    case Op::Pow:
+      return BinaryCode::Pow;
+    case Op::CoreBinaryEq:
+      return BinaryCode::Eq;
+    case Op::CoreBinaryNe:
+      return BinaryCode::Ne;
+    case Op::CoreBinaryLt:
+      return BinaryCode::Lt;
+    case Op::CoreBinaryLe:
+      return BinaryCode::Le;
+    case Op::CoreBinaryGt:
+      return BinaryCode::Gt;
+    case Op::CoreBinaryGe:
+      return BinaryCode::Ge;
+    case Op::CoreBinaryAnd:
+      return BinaryCode::And;
+    default:
+      return BinaryCode::Or;
   }
 }
 
@@ -73,9 +102,11 @@ bool Lowering::swiglu(const Node& node) {
   View x = view_of(node.inputs[0]);
   runtime::ValId from = value_of(x);
   View gate = buffer(result_dims(node), x.dtype);
-  param(emit(runtime::Operation::Unary, {from}, {gate.base}), "code", static_cast<int64_t>(UnaryCode::Silu));
+  param(emit(runtime::Operation::Unary, {from}, {gate.base}), "code",
+        static_cast<int64_t>(UnaryCode::Silu));
   View to = result(node);
-  param(emit(runtime::Operation::Binary, {gate.base, from}, {to.base}), "code", static_cast<int64_t>(BinaryCode::Mul));
+  param(emit(runtime::Operation::Binary, {gate.base, from}, {to.base}), "code",
+        static_cast<int64_t>(BinaryCode::Mul));
   return true;
 }
 
@@ -104,7 +135,8 @@ bool Lowering::binary(const Node& node) {
     return true;
   }
   runtime::ParamValue value = int64_t{0};
-  if (!scalar_param(node.inputs[left ? 1 : 0], value)) return fail("an operand is neither a tensor nor a number");
+  if (!scalar_param(node.inputs[left ? 1 : 0], value))
+    return fail("an operand is neither a tensor nor a number");
   runtime::ValId x = value_of(converted(view_of(node.inputs[left ? 0 : 1]), common));
   View to = result(node);
   runtime::Instr& instr = emit(runtime::Operation::BinaryScalar, {x}, {to.base});
@@ -120,7 +152,8 @@ bool Lowering::where(const Node& node) {
   operands.push_back(value_of(converted(view_of(node.inputs[0]), DType::Bool)));
   for (size_t i = 1; i < 3; ++i) {
     const graph::Operand& input = node.inputs[i];
-    operands.push_back(value_of(is_tensor(input) ? converted(view_of(input), dtype) : scalar_view(input, dtype)));
+    operands.push_back(
+        value_of(is_tensor(input) ? converted(view_of(input), dtype) : scalar_view(input, dtype)));
   }
   View to = result(node);
   emit(runtime::Operation::Where, std::move(operands), {to.base});
@@ -175,7 +208,8 @@ bool Lowering::tensor_like(const Node& node) {
   DimId one = dims_.integer(1);
   int64_t at = 0;
   for (const graph::Operand& item : list(value)) {
-    copy(views_.expanded(scalar_view(item, dtype), {one}), views_.sliced(to, 0, dims_.integer(at++), one));
+    copy(views_.expanded(scalar_view(item, dtype), {one}),
+         views_.sliced(to, 0, dims_.integer(at++), one));
   }
   return true;
 }

@@ -11,17 +11,22 @@ using Use = runtime::Weight::Use;
 
 namespace {
 
-struct ActivationName { std::string_view name; Activation code; };
+struct ActivationName {
+  std::string_view name;
+  Activation code;
+};
 constexpr ActivationName kActivations[] = {
-    {"", Activation::None},          {"relu", Activation::Relu},         {"relu2", Activation::Relu2},
-    {"silu", Activation::Silu},      {"gelu", Activation::Gelu},         {"gelu_new", Activation::GeluTanh},
-    {"sigmoid", Activation::Sigmoid}, {"gelu_pytorch_tanh", Activation::GeluTanh}, {"tanh", Activation::Tanh},
-    {"gelu_tanh", Activation::GeluTanh}};
+    {"", Activation::None},           {"relu", Activation::Relu},
+    {"relu2", Activation::Relu2},     {"silu", Activation::Silu},
+    {"gelu", Activation::Gelu},       {"gelu_new", Activation::GeluTanh},
+    {"sigmoid", Activation::Sigmoid}, {"gelu_pytorch_tanh", Activation::GeluTanh},
+    {"tanh", Activation::Tanh},       {"gelu_tanh", Activation::GeluTanh}};
 
 }  // namespace
 
 // A parameter by its path, or a tensor of the module.
-runtime::ValId Lowering::weight_or_value(const graph::Operand& operand, Use use_as, bool transposed) {
+runtime::ValId Lowering::weight_or_value(const graph::Operand& operand, Use use_as,
+                                         bool transposed) {
   if (operand.kind() == graph::OperandKind::Path) return weight(operand, use_as, transposed);
   if (!is_tensor(operand)) return {};
   return use(view_of(operand), runtime::Layout::Any);
@@ -31,10 +36,12 @@ runtime::ValId Lowering::weight_or_value(const graph::Operand& operand, Use use_
 bool Lowering::fused_linear(const Node& node) {
   runtime::ValId x = in(node.inputs[0], Operation::Linear);
   const graph::Operand* transpose = attr(node, "transpose");
-  std::vector<runtime::ValId> operands = {x, weight_or_value(node.inputs[1], Use::Matrix, transpose && flag(*transpose)),
-                                          weight_or_value(node.inputs[2], Use::Elementwise, false)};
+  std::vector<runtime::ValId> operands = {
+      x, weight_or_value(node.inputs[1], Use::Matrix, transpose && flag(*transpose)),
+      weight_or_value(node.inputs[2], Use::Elementwise, false)};
   for (size_t i = 3; i < 5; ++i) {
-    operands.push_back(is_tensor(node.inputs[i]) ? in(node.inputs[i], Operation::Linear) : runtime::ValId{});
+    operands.push_back(is_tensor(node.inputs[i]) ? in(node.inputs[i], Operation::Linear)
+                                                 : runtime::ValId{});
   }
   while (!operands.back().valid()) operands.pop_back();
   View to = result(node);
@@ -54,7 +61,8 @@ bool Lowering::fused_linear(const Node& node) {
 bool Lowering::fused_norm(const Node& node) {
   Operation operation = node.op == Op::FusedRmsNorm ? Operation::RmsNorm : Operation::LayerNorm;
   std::vector<runtime::ValId> operands = {in(node.inputs[0], operation)};
-  for (size_t i = 1; i < node.inputs.size(); ++i) operands.push_back(weight_or_value(node.inputs[i], Use::Elementwise, false));
+  for (size_t i = 1; i < node.inputs.size(); ++i)
+    operands.push_back(weight_or_value(node.inputs[i], Use::Elementwise, false));
   while (!operands.back().valid()) operands.pop_back();
   View to = result(node);
   runtime::Instr& instr = emit(operation, std::move(operands), {to.base});
@@ -80,7 +88,8 @@ bool Lowering::fused_rope(const Node& node) {
   return true;
 }
 
-// q, k, v, ?key_keep, ?bias, ?mask, ?sinks. The result lies as [B,S,HQ,E], so that merging heads is a view.
+// q, k, v, ?key_keep, ?bias, ?mask, ?sinks. The result lies as [B,S,HQ,E], so that merging heads is
+// a view.
 bool Lowering::fused_attention(const Node& node) {
   std::vector<runtime::ValId> operands;
   for (const graph::Operand& input : node.inputs) {

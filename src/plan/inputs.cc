@@ -30,13 +30,17 @@ opt::TreeId Planner::tensor_input(Call& call, size_t index, TypeId type, const s
   }
   bool mask = static_cast<int>(index) == roles_.mask;
   if (mask && dims.size() == 2) {
-    // A buffer has the call's capacity; a plain mask, or one without capacity, covers this call's tokens.
+    // A buffer has the call's capacity; a plain mask, or one without capacity, covers this call's
+    // tokens.
     bool buffer = place != context_.names.text(value.name);
-    if (buffer && capacity_.valid()) dims[1] = call.kind == Kind::Score ? ids_dims_[1] : capacity_;
-    else if (!buffer) dims[1] = ids_dims_[1];
+    if (buffer && capacity_.valid())
+      dims[1] = call.kind == Kind::Score ? ids_dims_[1] : capacity_;
+    else if (!buffer)
+      dims[1] = ids_dims_[1];
   }
   DType dtype = value.dtype;
-  if (dtype == DType::Unknown) dtype = mask ? DType::Bool : dims.size() <= 2 ? DType::I64 : DType::F32;
+  if (dtype == DType::Unknown)
+    dtype = mask ? DType::Bool : dims.size() <= 2 ? DType::I64 : DType::F32;
   runtime::Input input;
   input.name = place;
   input.dtype = dtype;
@@ -48,12 +52,15 @@ opt::TreeId Planner::tensor_input(Call& call, size_t index, TypeId type, const s
 opt::TreeId Planner::input_tree(Call& call, size_t index, TypeId type, const std::string& place) {
   type = context_.types.strip_optional(type);
   const TypeData data = context_.types.get(type);
-  if (data.kind == TypeKind::Tensor && data.known_rank) return tensor_input(call, index, type, place);
+  if (data.kind == TypeKind::Tensor && data.known_rank)
+    return tensor_input(call, index, type, place);
   if (data.kind == TypeKind::Int || data.kind == TypeKind::Dim) {
-    return scalar_input(call, place, context_.dims.symbol(context_.names.intern(place), SymbolKind::Data));
+    return scalar_input(call, place,
+                        context_.dims.symbol(context_.names.intern(place), SymbolKind::Data));
   }
   if (data.kind != TypeKind::Tuple) {
-    fail(fmt::format("input `{}`", place), fmt::format("its type `{}` cannot be given by a caller", context_.types.show(type)));
+    fail(fmt::format("input `{}`", place),
+         fmt::format("its type `{}` cannot be given by a caller", context_.types.show(type)));
     return {};
   }
   std::vector<opt::TreeId> items;
@@ -76,8 +83,10 @@ bool Planner::make_inputs(Call& call) {
     } else if (role == roles_.use_cache) {
       tree = forest_.boolean(call.kind != Kind::Score);
     } else if (role == roles_.capacity) {
-      if (call.kind == Kind::Score) tree = forest_.integer(ids_dims_[1]);
-      else tree = scalar_input(call, name, *context_.dims.as_symbol(capacity_));
+      if (call.kind == Kind::Score)
+        tree = forest_.integer(ids_dims_[1]);
+      else
+        tree = scalar_input(call, name, *context_.dims.as_symbol(capacity_));
     } else if (role != roles_.mask || call.masked) {
       bool given = !value.optional || role == roles_.mask || (call.extras && is_extra(i));
       if (given) tree = input_tree(call, i, value.type, name);

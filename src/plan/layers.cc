@@ -1,7 +1,7 @@
 // Layers that read parameters, norms and products.
-#include <algorithm>
-
 #include <fmt/format.h>
+
+#include <algorithm>
 
 #include "plan/lower.h"
 
@@ -25,13 +25,16 @@ runtime::ValId Lowering::weight_value(runtime::WeightId id, std::string_view key
 }
 
 // The weight of a path; other rounds of the loop read the same place of their own paths.
-runtime::ValId Lowering::weight(const graph::Operand& path, Use use, bool transposed, std::string_view suffix) {
+runtime::ValId Lowering::weight(const graph::Operand& path, Use use, bool transposed,
+                                std::string_view suffix) {
   std::string key = key_of(path) + std::string(suffix);
   runtime::ValId value = weight_value(context_.weights.get(key, use, transposed), key);
   const graph::Path* written = path.get<graph::Path>();
-  bool varies = std::any_of(written->pieces.begin(), written->pieces.end(), [](const auto& p) { return p.placeholder; });
+  bool varies = std::any_of(written->pieces.begin(), written->pieces.end(),
+                            [](const auto& p) { return p.placeholder; });
   if (varies && current_ >= 0) {
-    written_[static_cast<size_t>(current_)].weights.push_back({value, written, std::string(suffix), use, transposed});
+    written_[static_cast<size_t>(current_)].weights.push_back(
+        {value, written, std::string(suffix), use, transposed});
   }
   return value;
 }
@@ -100,14 +103,17 @@ bool Lowering::matmul(const Node& node) {
 
 // x, weight, bias, stride, padding_left, padding_right, dilation, groups
 bool Lowering::conv1d(const Node& node) {
-  std::vector<runtime::ValId> operands = {in(node.inputs[0], Operation::Conv1d), in(node.inputs[1], Operation::Conv1d)};
+  std::vector<runtime::ValId> operands = {in(node.inputs[0], Operation::Conv1d),
+                                          in(node.inputs[1], Operation::Conv1d)};
   if (is_tensor(node.inputs[2])) operands.push_back(in(node.inputs[2], Operation::Conv1d));
   View to = result(node);
   runtime::Instr& instr = emit(Operation::Conv1d, std::move(operands), {to.base});
-  static constexpr const char* kNames[] = {"stride", "padding_left", "padding_right", "dilation", "groups"};
+  static constexpr const char* kNames[] = {"stride", "padding_left", "padding_right", "dilation",
+                                           "groups"};
   for (size_t i = 0; i < 5; ++i) {
     runtime::ParamValue value = int64_t{0};
-    if (!scalar_param(node.inputs[3 + i], value)) return fail(fmt::format("{} is no integer", kNames[i]));
+    if (!scalar_param(node.inputs[3 + i], value))
+      return fail(fmt::format("{} is no integer", kNames[i]));
     param(instr, kNames[i], std::move(value));
   }
   return true;

@@ -3,7 +3,7 @@
 
 namespace axon::plan {
 
-bool Lowering::list_node(const Node&) { return true; }   // read by the operations that take lists
+bool Lowering::list_node(const Node&) { return true; }  // read by the operations that take lists
 
 bool Lowering::reshape(const Node& node) {
   View x = view_of(node.inputs[0]);
@@ -29,7 +29,8 @@ bool Lowering::permute(const Node& node) {
 
 bool Lowering::transpose(const Node& node) {
   View x = view_of(node.inputs[0]);
-  std::optional<size_t> a = axis(node.inputs[1], x.dims.size()), b = axis(node.inputs[2], x.dims.size());
+  std::optional<size_t> a = axis(node.inputs[1], x.dims.size()),
+                        b = axis(node.inputs[2], x.dims.size());
   if (!a || !b) return fail("an axis is not constant");
   std::vector<size_t> order(x.dims.size());
   for (size_t i = 0; i < order.size(); ++i) order[i] = i;

@@ -1,26 +1,36 @@
 // Planning of one phase: the walk over the nodes, inputs, states and outputs.
 #include "plan/lower.h"
 
-#include <algorithm>
-
 #include <fmt/format.h>
+
+#include <algorithm>
 
 #include "plan/mapping.h"
 
 namespace axon::plan {
 
 Lowering::Lowering(Context& context, const LowerRequest& request, runtime::Phase& phase)
-    : context_(context), request_(request), phase_(phase), module_(*request.module), dims_(context.dims),
-      types_(context.types), uses_(*request.module), views_(context.dims), view_(request.module->values.size()) {
+    : context_(context),
+      request_(request),
+      phase_(phase),
+      module_(*request.module),
+      dims_(context.dims),
+      types_(context.types),
+      uses_(*request.module),
+      views_(context.dims),
+      view_(request.module->values.size()) {
   rows_.selected.resize(module_.nodes.size());
   find_rounds();
-  for (size_t i = 0; i < request.states.size(); ++i) leaf_after_.emplace(request.states[i].after, i);
-  for (size_t i = 0; i < request.states.size(); ++i) state_leaf_.emplace(request.states[i].state, i);
+  for (size_t i = 0; i < request.states.size(); ++i)
+    leaf_after_.emplace(request.states[i].after, i);
+  for (size_t i = 0; i < request.states.size(); ++i)
+    state_leaf_.emplace(request.states[i].state, i);
   if (request.head.valid()) rows_ = find_rows(module_, types_, uses_, request.head);
 }
 
 bool Lowering::fail(std::string_view why) {
-  std::string what = node_ ? fmt::format("`{}`", axon::spelling(node_->op)) : std::string("this program");
+  std::string what =
+      node_ ? fmt::format("`{}`", axon::spelling(node_->op)) : std::string("this program");
   context_.sink.report(Diag::PlanUnsupported, node_ ? node_->span : Span{}, {std::move(what), why});
   return false;
 }
@@ -55,8 +65,8 @@ View Lowering::state_view(runtime::StateId state) {
   return state_views_.emplace(state, views_.dense(id, std::move(dims), facts.dtype)).first->second;
 }
 
-// A value is resident in a state when it is what the state holds at the end, or a step of the chain of
-// slice assignments that leads there and is dead after the next one (language.md 13.7).
+// A value is resident in a state when it is what the state holds at the end, or a step of the chain
+// of slice assignments that leads there and is dead after the next one (language.md 13.7).
 void Lowering::find_resident() {
   for (const StateLeaf& leaf : request_.states) {
     graph::ValueId value = leaf.after;
@@ -94,14 +104,17 @@ bool Lowering::finish() {
   node_ = nullptr;
   for (const StateLeaf& leaf : request_.states) {
     auto resident = resident_.find(leaf.after);
-    if (leaf.after == leaf.before || (resident != resident_.end() && resident->second == leaf.state)) continue;
+    if (leaf.after == leaf.before ||
+        (resident != resident_.end() && resident->second == leaf.state))
+      continue;
     if (stored_.count(leaf.state)) continue;
     if (!view_[static_cast<size_t>(leaf.after.index)].base.valid()) {
       return fail(fmt::format("`{}` is not computed", context_.program.states[leaf.state].name));
     }
     View from = view_[static_cast<size_t>(leaf.after.index)];
     if (phase_.values[from.base].place_kind() == runtime::PlaceKind::State) {
-      return fail(fmt::format("`{}` takes over the contents of another state", context_.program.states[leaf.state].name));
+      return fail(fmt::format("`{}` takes over the contents of another state",
+                              context_.program.states[leaf.state].name));
     }
     copy(converted(from, context_.program.states[leaf.state].dtype), state_view(leaf.state));
   }
@@ -117,7 +130,8 @@ bool Lowering::finish() {
   }
   std::vector<Buffer> own;
   for (const Buffer& buffer : buffers_) {
-    bool merged = std::any_of(merged_.begin(), merged_.end(), [&](const auto& m) { return m.first == buffer.value; });
+    bool merged = std::any_of(merged_.begin(), merged_.end(),
+                              [&](const auto& m) { return m.first == buffer.value; });
     if (!merged) own.push_back(buffer);
   }
   place_buffers(std::move(own), dims_, context_.symbols, context_.program, phase_);

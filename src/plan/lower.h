@@ -19,19 +19,19 @@ namespace axon::plan {
 // A tensor leaf of the cache tree in one phase.
 struct StateLeaf {
   runtime::StateId state;
-  graph::ValueId before;       // the flat module's input; invalid where the phase starts without
-  graph::ValueId after;        // what it is at the end
+  graph::ValueId before;  // the flat module's input; invalid where the phase starts without
+  graph::ValueId after;   // what it is at the end
 };
 
 struct LowerRequest {
   const graph::Module* module = nullptr;
   const std::vector<opt::FlatLoop>* loops = nullptr;
-  std::vector<std::pair<graph::ValueId, int32_t>> inputs;    // value, index in Phase::inputs
+  std::vector<std::pair<graph::ValueId, int32_t>> inputs;  // value, index in Phase::inputs
   std::vector<StateLeaf> states;
   std::vector<std::pair<std::string, graph::ValueId>> outputs;
-  graph::ValueId head;         // rows of it are selected; invalid: none
-  int32_t rows_input = -1;     // index of `logit_rows`
-  DimId rows;                  // its number
+  graph::ValueId head;      // rows of it are selected; invalid: none
+  int32_t rows_input = -1;  // index of `logit_rows`
+  DimId rows;               // its number
 };
 
 class Lowering {
@@ -43,7 +43,11 @@ class Lowering {
   friend struct Mapping;
   using Node = graph::Node;
   // A view that has a value of its own, or a dense copy.
-  struct NamedView { View view; runtime::ValId value; View dense; };
+  struct NamedView {
+    View view;
+    runtime::ValId value;
+    View dense;
+  };
 
   // lower.cc
   bool lower_node(graph::NodeId id);
@@ -57,21 +61,21 @@ class Lowering {
   std::vector<DimId> result_dims(const Node& node, size_t output = 0) const;
   DType dtype_of(graph::ValueId value) const { return module_.values[value].dtype; }
   bool is_tensor(const graph::Operand& operand) const;
-  View view_of(const graph::Operand& operand);              // of a tensor operand of the current node
-  View selected(const View& view);                          // its selected rows
-  runtime::ValId value_of(const View& view);                // names a view as a value
+  View view_of(const graph::Operand& operand);  // of a tensor operand of the current node
+  View selected(const View& view);              // its selected rows
+  runtime::ValId value_of(const View& view);    // names a view as a value
   runtime::ValId use(const View& view, runtime::Layout layout);
   runtime::ValId in(const graph::Operand& operand, runtime::Operation operation);
   View buffer(std::vector<DimId> dims, DType dtype, std::string_view name = {});
-  View dense(const View& view);                             // itself, or a copy
-  NamedView* named(const View& view);                       // null when it is not there
+  View dense(const View& view);        // itself, or a copy
+  NamedView* named(const View& view);  // null when it is not there
   NamedView& name(const View& view);
-  void forget_copies(runtime::ValId base);                  // the memory is about to change
+  void forget_copies(runtime::ValId base);  // the memory is about to change
   View converted(const View& view, DType dtype);
-  View constant(double value, DType dtype);                 // rank 0
+  View constant(double value, DType dtype);  // rank 0
   View scalar_view(const graph::Operand& operand, DType dtype);
   void set(const Node& node, size_t output, View view);
-  View result(const Node& node, size_t output = 0);         // a new buffer for an output, already set
+  View result(const Node& node, size_t output = 0);  // a new buffer for an output, already set
   runtime::Instr& emit(runtime::Operation operation, std::vector<runtime::ValId> inputs,
                        std::vector<runtime::ValId> outputs);
   void copy(const View& from, const View& to);
@@ -83,7 +87,7 @@ class Lowering {
   // literals of operands
   std::optional<DimId> integer(const graph::Operand& operand) const;
   std::optional<int64_t> constant_integer(const graph::Operand& operand) const;
-  std::optional<size_t> axis(const graph::Operand& operand, size_t rank) const;   // null: the last
+  std::optional<size_t> axis(const graph::Operand& operand, size_t rank) const;  // null: the last
   bool flag(const graph::Operand& operand) const;
   std::vector<graph::Operand> list(const graph::Operand& operand) const;
   std::vector<DimId> size_list(const graph::Operand& operand) const;
@@ -130,8 +134,8 @@ class Lowering {
   std::string text_of(const graph::Path& path) const;
 
   // layers.cc
-  runtime::ValId weight(const graph::Operand& path, runtime::Weight::Use use, bool transposed = false,
-                        std::string_view suffix = {});
+  runtime::ValId weight(const graph::Operand& path, runtime::Weight::Use use,
+                        bool transposed = false, std::string_view suffix = {});
   runtime::ValId weight_value(runtime::WeightId id, std::string_view key);
   bool params_param(const Node& node);
   bool linear(const Node& node);
@@ -158,7 +162,8 @@ class Lowering {
   bool fused_norm(const Node& node);
   bool fused_rope(const Node& node);
   bool fused_attention(const Node& node);
-  runtime::ValId weight_or_value(const graph::Operand& operand, runtime::Weight::Use use, bool transposed);
+  runtime::ValId weight_or_value(const graph::Operand& operand, runtime::Weight::Use use,
+                                 bool transposed);
 
   Context& context_;
   const LowerRequest& request_;
@@ -169,36 +174,46 @@ class Lowering {
   Uses uses_;
   Views views_;
   RowRegion rows_;
-  std::vector<View> view_;                                   // by ValueId; base invalid: not computed
+  std::vector<View> view_;  // by ValueId; base invalid: not computed
   std::unordered_map<graph::ValueId, runtime::StateId, IdHash> resident_;
   std::unordered_map<runtime::StateId, View, IdHash> state_views_;
-  std::unordered_map<graph::ValueId, size_t, IdHash> leaf_after_;   // index in request_.states
+  std::unordered_map<graph::ValueId, size_t, IdHash> leaf_after_;  // index in request_.states
   std::unordered_map<runtime::StateId, size_t, IdHash> state_leaf_;
   std::unordered_map<runtime::WeightId, runtime::ValId, IdHash> weight_values_;
   std::unordered_map<runtime::ConstId, runtime::ValId, IdHash> constant_values_;
   std::unordered_map<graph::ValueId, View, IdHash> selected_;
-  std::unordered_multimap<size_t, NamedView> named_;         // views that have a value or a copy
+  std::unordered_multimap<size_t, NamedView> named_;  // views that have a value or a copy
   std::vector<Buffer> buffers_;
   std::unordered_map<runtime::ValId, size_t, IdHash> buffer_of_;
 
   // A class of a loop: where the code of its written round stands, and the weights that it names.
-  struct WeightUse { runtime::ValId value; const graph::Path* path; std::string suffix; runtime::Weight::Use use; bool transposed; };
+  struct WeightUse {
+    runtime::ValId value;
+    const graph::Path* path;
+    std::string suffix;
+    runtime::Weight::Use use;
+    bool transposed;
+  };
   struct Written {
     size_t loop = 0, cls = 0;
     bool lowered = false;
-    size_t begin = 0, end = 0;          // instructions
+    size_t begin = 0, end = 0;  // instructions
     std::vector<WeightUse> weights;
   };
-  struct AliasPlace { size_t loop = 0, position = 0; bool out = false; };
+  struct AliasPlace {
+    size_t loop = 0, position = 0;
+    bool out = false;
+  };
   std::vector<Written> written_;
-  std::vector<int> written_of_;                              // by NodeId; -1: outside of loops
+  std::vector<int> written_of_;  // by NodeId; -1: outside of loops
   std::unordered_map<graph::ValueId, AliasPlace, IdHash> aliases_;
-  std::map<std::pair<size_t, size_t>, View> carries_;        // buffers, by loop and position
-  std::vector<std::pair<runtime::ValId, runtime::ValId>> merged_;   // values that lie in a carry's buffer
-  std::vector<size_t> outer_reads_;                          // buffers that live as long as the loop
-  std::unordered_set<runtime::StateId, IdHash> stored_;      // states written within rounds
-  std::unordered_map<runtime::ValId, runtime::ValId, IdHash> map_;   // of the round being stamped
-  std::unordered_map<size_t, const graph::Path*> scope_paths_;       // of instructions within rounds
+  std::map<std::pair<size_t, size_t>, View> carries_;  // buffers, by loop and position
+  std::vector<std::pair<runtime::ValId, runtime::ValId>>
+      merged_;                                           // values that lie in a carry's buffer
+  std::vector<size_t> outer_reads_;                      // buffers that live as long as the loop
+  std::unordered_set<runtime::StateId, IdHash> stored_;  // states written within rounds
+  std::unordered_map<runtime::ValId, runtime::ValId, IdHash> map_;  // of the round being stamped
+  std::unordered_map<size_t, const graph::Path*> scope_paths_;      // of instructions within rounds
   int current_ = -1;
   SymbolId round_var_;
   int64_t round_ = 0;

@@ -12,11 +12,11 @@ struct Mapping {
   };
   static constexpr Table make() {
     Table table;
-#define MAP(op, function)                                                             \
-  table.rows[static_cast<size_t>(Op::op)].handler = &Lowering::function;              \
+#define MAP(op, function)                                                \
+  table.rows[static_cast<size_t>(Op::op)].handler = &Lowering::function; \
   ++table.times[static_cast<size_t>(Op::op)];
-#define UNMAPPED(op, why)                                                             \
-  table.rows[static_cast<size_t>(Op::op)].reason = why;                               \
+#define UNMAPPED(op, why)                               \
+  table.rows[static_cast<size_t>(Op::op)].reason = why; \
   ++table.times[static_cast<size_t>(Op::op)];
 #include "plan/mapping.def"
     return table;
@@ -31,7 +31,8 @@ struct Mapping {
 
 const MappingRow& mapping(Op op) {
   static constexpr Mapping::Table kTable = Mapping::make();
-  static_assert(Mapping::complete(kTable), "mapping.def has one row for every operation of ops.def");
+  static_assert(Mapping::complete(kTable),
+                "mapping.def has one row for every operation of ops.def");
   return kTable.rows[static_cast<size_t>(op)];
 }
 

@@ -9,7 +9,7 @@ namespace axon::plan {
 
 struct MappingRow {
   bool (Lowering::*handler)(const graph::Node&) = nullptr;
-  std::string_view reason;       // why there is no handler
+  std::string_view reason;  // why there is no handler
 };
 const MappingRow& mapping(Op op);
 

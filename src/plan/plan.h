@@ -12,17 +12,18 @@
 namespace axon::plan {
 
 struct PlanOptions {
-  // Phases to make. `start` and `extend` exist for programs with a cache; `score` has none. Programs
-  // without a cache have only `score`.
+  // Phases to make. `start` and `extend` exist for programs with a cache; `score` has none.
+  // Programs without a cache have only `score`.
   bool start = true, extend = true, score = true;
-  bool unmasked = true, masked = true;   // with every token real, and with a padding mask as input
-  bool optimise = true;                  // folding and fusion
-  bool classes = true;                   // equal rounds of loops are planned once
-  const FileTable* files = nullptr;      // for the places of instructions; may be null
+  bool unmasked = true, masked = true;  // with every token real, and with a padding mask as input
+  bool optimise = true;                 // folding and fusion
+  bool classes = true;                  // equal rounds of loops are planned once
+  const FileTable* files = nullptr;     // for the places of instructions; may be null
 };
 
 // Nothing after an error, which is in `sink`.
-std::optional<runtime::Program> plan(const graph::Graph& graph, TypeTable& types, const opt::Answers& answers,
-                                     const PlanOptions& options, DiagSink& sink);
+std::optional<runtime::Program> plan(const graph::Graph& graph, TypeTable& types,
+                                     const opt::Answers& answers, const PlanOptions& options,
+                                     DiagSink& sink);
 
 }  // namespace axon::plan

@@ -1,19 +1,23 @@
 // The phases of a program.
 #include "plan/planner.h"
 
-#include <unordered_map>
-
 #include <fmt/format.h>
+
+#include <unordered_map>
 
 #include "opt/fuse.h"
 #include "support/check.h"
 
 namespace axon::plan {
 
-Planner::Planner(const graph::Graph& graph, TypeTable& types, const opt::Answers& answers, const PlanOptions& options,
-                 DiagSink& sink)
-    : graph_(graph), main_(graph[graph.main]), answers_(answers), options_(options),
-      context_(program_, types, answers, sink), roles_(find_roles(main_, types.dims().names())) {
+Planner::Planner(const graph::Graph& graph, TypeTable& types, const opt::Answers& answers,
+                 const PlanOptions& options, DiagSink& sink)
+    : graph_(graph),
+      main_(graph[graph.main]),
+      answers_(answers),
+      options_(options),
+      context_(program_, types, answers, sink),
+      roles_(find_roles(main_, types.dims().names())) {
   context_.files = options.files;
 }
 
@@ -25,25 +29,30 @@ bool Planner::fail(std::string_view what, std::string_view why) {
 std::optional<runtime::Program> Planner::run() {
   program_.model = text_of(main_.name);
   for (const graph::Pragma& pragma : graph_.pragmas) {
-    if (context_.names.text(pragma.name) != "task" && context_.names.text(pragma.name) != "TASK") continue;
+    if (context_.names.text(pragma.name) != "task" && context_.names.text(pragma.name) != "TASK")
+      continue;
     program_.task = pragma.value;
     std::erase_if(program_.task, [](char c) { return c == '"' || c == '[' || c == ']'; });
     program_.task = program_.task.substr(0, program_.task.find(','));
   }
   size_t ids = static_cast<size_t>(roles_.ids < 0 ? 0 : roles_.ids);
   if (main_.inputs.empty()) return fail("this program", "it has no input"), std::nullopt;
-  ids_dims_ = context_.types.dims_of(context_.types.strip_optional(main_.values[main_.inputs[ids]].type));
-  if (ids_dims_.size() < 2) return fail("this program", "its first input has fewer than two axes"), std::nullopt;
+  ids_dims_ =
+      context_.types.dims_of(context_.types.strip_optional(main_.values[main_.inputs[ids]].type));
+  if (ids_dims_.size() < 2)
+    return fail("this program", "its first input has fewer than two axes"), std::nullopt;
   if (roles_.capacity >= 0) capacity_ = variable("C");
   rows_ = variable("R");
   bool cached = roles_.cached();
   for (int masked = 0; masked < 2; ++masked) {
     if (masked ? !options_.masked || roles_.mask < 0 : !options_.unmasked) continue;
-    if (cached && (options_.start || options_.extend) && !plan_phase(Kind::Start, masked)) return std::nullopt;
+    if (cached && (options_.start || options_.extend) && !plan_phase(Kind::Start, masked))
+      return std::nullopt;
     if (cached && options_.extend && !plan_phase(Kind::Extend, masked)) return std::nullopt;
     if ((!cached || options_.score) && !plan_phase(Kind::Score, masked)) return std::nullopt;
     // Optional inputs such as segment ids are null in the phases above; one more takes them all.
-    if (!cached && masked && has_extras() && !plan_phase(Kind::Score, masked, true)) return std::nullopt;
+    if (!cached && masked && has_extras() && !plan_phase(Kind::Score, masked, true))
+      return std::nullopt;
   }
   return std::move(program_);
 }
@@ -52,8 +61,10 @@ std::optional<runtime::Program> Planner::run() {
 bool Planner::is_extra(size_t input) const {
   const graph::Value& value = main_.values[main_.inputs[input]];
   int role = static_cast<int>(input);
-  if (role == roles_.ids || role == roles_.mask || role == roles_.cache || role == roles_.capacity) return false;
-  return value.optional && context_.types.kind(context_.types.strip_optional(value.type)) != TypeKind::Bool;
+  if (role == roles_.ids || role == roles_.mask || role == roles_.cache || role == roles_.capacity)
+    return false;
+  return value.optional &&
+         context_.types.kind(context_.types.strip_optional(value.type)) != TypeKind::Bool;
 }
 
 bool Planner::has_extras() const {
@@ -74,8 +85,8 @@ bool Planner::plan_phase(Kind kind, bool masked, bool extras) {
   if (!make_inputs(call)) return false;
   opt::SpecialiseOptions options;
   options.classes = options_.classes;
-  std::optional<opt::Specialised> flat =
-      opt::specialise(graph_, context_.types, forest_, call.inputs, answers_, options, context_.sink);
+  std::optional<opt::Specialised> flat = opt::specialise(
+      graph_, context_.types, forest_, call.inputs, answers_, options, context_.sink);
   if (!flat) return false;
   if (kind != Kind::Score) {
     opt::TreeId cache = flat->outputs[static_cast<size_t>(roles_.new_cache)];
@@ -102,7 +113,8 @@ void Planner::add_checks(Call& call, const opt::Specialised& flat) {
     check.relation = eq ? runtime::EntryCheck::Relation::Eq : runtime::EntryCheck::Relation::Le;
     check.left = context_.symbols.expr(fact.left);
     check.right = context_.symbols.expr(fact.right);
-    check.what = fmt::format("`{}` {} `{}`", context_.dims.show(fact.left), eq ? "==" : "<=", context_.dims.show(fact.right));
+    check.what = fmt::format("`{}` {} `{}`", context_.dims.show(fact.left),
+                             eq ? "==" : "<=", context_.dims.show(fact.right));
     if (options_.files && fact.span.valid()) {
       check.what += fmt::format(" at {}:{}", options_.files->path(fact.span.file),
                                 options_.files->line_column(fact.span.file, fact.span.begin).line);
@@ -115,7 +127,10 @@ bool Planner::lower_phase(Call& call, const opt::Specialised& flat) {
   LowerRequest request;
   request.module = &flat.module();
   request.loops = &flat.loops;
-  std::string cache_name = roles_.cache < 0 ? "" : text_of(main_.values[main_.inputs[static_cast<size_t>(roles_.cache)]].name);
+  std::string cache_name =
+      roles_.cache < 0
+          ? ""
+          : text_of(main_.values[main_.inputs[static_cast<size_t>(roles_.cache)]].name);
   std::unordered_map<NameId, graph::ValueId, IdHash> before;
   for (const opt::FlatInput& input : flat.inputs) {
     if (static_cast<int>(input.input) == roles_.cache) before.emplace(input.name, input.value);
@@ -123,12 +138,14 @@ bool Planner::lower_phase(Call& call, const opt::Specialised& flat) {
   if (call.kind != Kind::Score) {
     // Places of states are leaves of the cache tree in order.
     size_t next = 0;
-    for (const opt::Leaf& leaf : opt::leaves(forest_, flat.outputs[static_cast<size_t>(roles_.new_cache)])) {
+    for (const opt::Leaf& leaf :
+         opt::leaves(forest_, flat.outputs[static_cast<size_t>(roles_.new_cache)])) {
       if (forest_[leaf.tree].kind != opt::Tree::Kind::Tensor) continue;
       const StatePlace& place = states_[next++];
       AXON_CHECK(place.place == leaf.place, "states stand at the same places in every phase");
       auto it = before.find(context_.names.intern(cache_name + "." + leaf.place));
-      request.states.push_back({place.state, it == before.end() ? graph::ValueId{} : it->second, forest_[leaf.tree].value});
+      request.states.push_back({place.state, it == before.end() ? graph::ValueId{} : it->second,
+                                forest_[leaf.tree].value});
     }
   }
   for (const opt::FlatInput& input : flat.inputs) {
@@ -145,9 +162,11 @@ bool Planner::lower_phase(Call& call, const opt::Specialised& flat) {
     for (const opt::Leaf& leaf : opt::leaves(forest_, flat.outputs[i])) {
       const opt::Tree& tree = forest_[leaf.tree];
       if (tree.kind != opt::Tree::Kind::Tensor) continue;
-      request.outputs.emplace_back(leaf.place.empty() ? name : fmt::format("{}.{}", name, leaf.place), tree.value);
-      bool head = static_cast<int>(i) == roles_.logits && program_.task == "causal_lm" && tree.dims.size() == 3 &&
-                  tree.dims[0] == ids_dims_[0] && tree.dims[1] == ids_dims_[1];
+      request.outputs.emplace_back(
+          leaf.place.empty() ? name : fmt::format("{}.{}", name, leaf.place), tree.value);
+      bool head = static_cast<int>(i) == roles_.logits && program_.task == "causal_lm" &&
+                  tree.dims.size() == 3 && tree.dims[0] == ids_dims_[0] &&
+                  tree.dims[1] == ids_dims_[1];
       if (head) request.head = tree.value;
     }
   }
@@ -163,8 +182,9 @@ bool Planner::lower_phase(Call& call, const opt::Specialised& flat) {
   return Lowering(context_, request, call.phase).run();
 }
 
-std::optional<runtime::Program> plan(const graph::Graph& graph, TypeTable& types, const opt::Answers& answers,
-                                     const PlanOptions& options, DiagSink& sink) {
+std::optional<runtime::Program> plan(const graph::Graph& graph, TypeTable& types,
+                                     const opt::Answers& answers, const PlanOptions& options,
+                                     DiagSink& sink) {
   return Planner(graph, types, answers, options, sink).run();
 }
 

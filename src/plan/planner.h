@@ -13,8 +13,8 @@ namespace axon::plan {
 
 class Planner {
  public:
-  Planner(const graph::Graph& graph, TypeTable& types, const opt::Answers& answers, const PlanOptions& options,
-          DiagSink& sink);
+  Planner(const graph::Graph& graph, TypeTable& types, const opt::Answers& answers,
+          const PlanOptions& options, DiagSink& sink);
   std::optional<runtime::Program> run();
 
  private:
@@ -22,13 +22,19 @@ class Planner {
   struct Call {
     Kind kind = Kind::Score;
     bool masked = false;
-    bool extras = false;           // optional inputs beside the mask are given
+    bool extras = false;  // optional inputs beside the mask are given
     runtime::Phase phase;
     std::vector<opt::TreeId> inputs;
   };
   // A place of the cache tree that holds a tensor, and one that holds a length.
-  struct StatePlace { std::string place; runtime::StateId state; };
-  struct ScalarPlace { std::string place; int32_t scalar = -1; };
+  struct StatePlace {
+    std::string place;
+    runtime::StateId state;
+  };
+  struct ScalarPlace {
+    std::string place;
+    int32_t scalar = -1;
+  };
 
   // planner.cc
   bool plan_phase(Kind kind, bool masked, bool extras = false);
@@ -62,12 +68,12 @@ class Planner {
   Context context_;
   opt::Forest forest_;
   Roles roles_;
-  std::vector<DimId> ids_dims_;                 // [B,S]
+  std::vector<DimId> ids_dims_;  // [B,S]
   DimId capacity_, rows_;
-  opt::TreeId cache_;                           // the cache after `start`
+  opt::TreeId cache_;  // the cache after `start`
   std::vector<StatePlace> states_;
   std::vector<ScalarPlace> scalars_;
-  std::vector<std::pair<DimId, SymbolId>> lengths_;   // value after `start`, its symbol; by scalar
+  std::vector<std::pair<DimId, SymbolId>> lengths_;  // value after `start`, its symbol; by scalar
 };
 
 }  // namespace axon::plan

@@ -28,8 +28,9 @@ bool Lowering::along_axis(const Node& node) {
   if (node.op != Op::Argsort) x = converted(x, dtype_of(node.outputs[0]));
   std::optional<size_t> at = axis(node.inputs[1], x.dims.size());
   if (!at) return fail("an axis is not constant");
-  Operation operation = node.op == Op::Softmax ? Operation::Softmax
-                        : node.op == Op::Cumsum ? Operation::Cumsum : Operation::Argsort;
+  Operation operation = node.op == Op::Softmax  ? Operation::Softmax
+                        : node.op == Op::Cumsum ? Operation::Cumsum
+                                                : Operation::Argsort;
   runtime::ValId from = value_of(x);
   View to = result(node);
   runtime::Instr& instr = emit(operation, {from}, {to.base});
@@ -46,7 +47,8 @@ bool Lowering::topk(const Node& node) {
   View x = view_of(node.inputs[0]);
   std::optional<size_t> at = axis(node.inputs[2], x.dims.size());
   runtime::ParamValue k = int64_t{0};
-  if (!at || !scalar_param(node.inputs[1], k)) return fail("an axis or the number of items is no integer");
+  if (!at || !scalar_param(node.inputs[1], k))
+    return fail("an axis or the number of items is no integer");
   runtime::ValId from = value_of(x);
   View values = result(node, 0), indices = result(node, 1);
   runtime::Instr& instr = emit(Operation::Topk, {from}, {values.base, indices.base});
@@ -75,10 +77,13 @@ bool Lowering::scatter(const Node& node) {
   std::vector<runtime::ValId> operands = {value_of(x), value_of(view_of(node.inputs[1]))};
   runtime::ParamValue number = int64_t{0};
   bool tensor = is_tensor(node.inputs[2]);
-  if (tensor) operands.push_back(value_of(converted(view_of(node.inputs[2]), x.dtype)));
-  else if (!scalar_param(node.inputs[2], number)) return fail("the source is neither a tensor nor a number");
-  Operation operation = node.op == Op::Scatter ? Operation::Scatter
-                        : node.op == Op::IndexAdd ? Operation::IndexAdd : Operation::ScatterReduce;
+  if (tensor)
+    operands.push_back(value_of(converted(view_of(node.inputs[2]), x.dtype)));
+  else if (!scalar_param(node.inputs[2], number))
+    return fail("the source is neither a tensor nor a number");
+  Operation operation = node.op == Op::Scatter    ? Operation::Scatter
+                        : node.op == Op::IndexAdd ? Operation::IndexAdd
+                                                  : Operation::ScatterReduce;
   View to = result(node);
   runtime::Instr& instr = emit(operation, std::move(operands), {to.base});
   param(instr, "axis", static_cast<int64_t>(*at));
@@ -87,7 +92,8 @@ bool Lowering::scatter(const Node& node) {
   const graph::LitString* kind = node.inputs[4].get<graph::LitString>();
   std::string_view name = kind ? context_.names.text(kind->value) : "sum";
   param(instr, "code", std::string(name));
-  param(instr, "include_self", node.inputs[5].kind() == graph::OperandKind::Null || flag(node.inputs[5]));
+  param(instr, "include_self",
+        node.inputs[5].kind() == graph::OperandKind::Null || flag(node.inputs[5]));
   return true;
 }
 

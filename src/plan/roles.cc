@@ -20,10 +20,12 @@ int find(size_t count, std::initializer_list<std::string_view> wanted, NameAt na
 
 Roles find_roles(const graph::Module& main, const Interner& names) {
   auto input = [&](std::initializer_list<std::string_view> wanted) {
-    return find(main.inputs.size(), wanted, [&](size_t i) { return names.text(main.values[main.inputs[i]].name); });
+    return find(main.inputs.size(), wanted,
+                [&](size_t i) { return names.text(main.values[main.inputs[i]].name); });
   };
   auto output = [&](std::initializer_list<std::string_view> wanted) {
-    return find(main.output_names.size(), wanted, [&](size_t i) { return names.text(main.output_names[i]); });
+    return find(main.output_names.size(), wanted,
+                [&](size_t i) { return names.text(main.output_names[i]); });
   };
   Roles roles;
   roles.ids = input({"input_ids"});

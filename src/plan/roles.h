@@ -10,8 +10,8 @@
 namespace axon::plan {
 
 struct Roles {
-  int ids = -1, mask = -1, cache = -1, use_cache = -1, capacity = -1;   // inputs
-  int logits = -1, new_cache = -1;                                      // outputs
+  int ids = -1, mask = -1, cache = -1, use_cache = -1, capacity = -1;  // inputs
+  int logits = -1, new_cache = -1;                                     // outputs
   bool cached() const { return cache >= 0 && new_cache >= 0; }
 };
 Roles find_roles(const graph::Module& main, const Interner& names);

@@ -13,7 +13,8 @@ enum class RowWise { No, FirstOnly, Elementwise };
 RowWise row_wise(Op op) {
   switch (op) {
     case Op::Linear:
-    case Op::Layernorm: return RowWise::FirstOnly;
+    case Op::Layernorm:
+      return RowWise::FirstOnly;
     case Op::Rmsnorm:
     case Op::L2norm:
     case Op::FusedLinear:
@@ -37,16 +38,21 @@ RowWise row_wise(Op op) {
     case Op::ActivationsSilu:
     case Op::ActivationsRelu:
     case Op::ActivationsRelu2:
-    case Op::ActivationsSwiglu: return RowWise::Elementwise;
-    default: return RowWise::No;
+    case Op::ActivationsSwiglu:
+      return RowWise::Elementwise;
+    default:
+      return RowWise::No;
   }
 }
 
 }  // namespace
 
-bool RowRegion::empty() const { return std::none_of(selected.begin(), selected.end(), [](bool b) { return b; }); }
+bool RowRegion::empty() const {
+  return std::none_of(selected.begin(), selected.end(), [](bool b) { return b; });
+}
 
-RowRegion find_rows(const graph::Module& module, const TypeTable& types, const Uses& uses, graph::ValueId head) {
+RowRegion find_rows(const graph::Module& module, const TypeTable& types, const Uses& uses,
+                    graph::ValueId head) {
   RowRegion region;
   region.selected.resize(module.nodes.size());
   std::vector<DimId> rows = types.dims_of(module.values[head].type);
@@ -66,7 +72,8 @@ RowRegion find_rows(const graph::Module& module, const TypeTable& types, const U
     if (out != head && uses.is_output(out)) continue;
     const std::vector<graph::NodeId>& users = uses.of(out);
     bool inside = (out == head || !users.empty()) &&
-                  std::all_of(users.begin(), users.end(), [&](graph::NodeId u) { return region.contains(u); });
+                  std::all_of(users.begin(), users.end(),
+                              [&](graph::NodeId u) { return region.contains(u); });
     if (!inside) continue;
     bool fits = true;
     for (const graph::Operand& input : node.inputs) {

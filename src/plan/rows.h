@@ -10,12 +10,15 @@
 namespace axon::plan {
 
 struct RowRegion {
-  std::vector<bool> selected;     // by NodeId
-  bool contains(graph::NodeId n) const { return n.valid() && selected[static_cast<size_t>(n.index)]; }
+  std::vector<bool> selected;  // by NodeId
+  bool contains(graph::NodeId n) const {
+    return n.valid() && selected[static_cast<size_t>(n.index)];
+  }
   bool empty() const;
 };
 
 // `head` is the value whose rows are selected; its first two axes are the rows.
-RowRegion find_rows(const graph::Module& module, const TypeTable& types, const Uses& uses, graph::ValueId head);
+RowRegion find_rows(const graph::Module& module, const TypeTable& types, const Uses& uses,
+                    graph::ValueId head);
 
 }  // namespace axon::plan

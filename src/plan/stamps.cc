@@ -1,8 +1,9 @@
-// Rounds of loops: the code of a class's written round is copied for every other round, with that round's
-// weights and states in place of its own. Activations keep their places, so a copy costs next to nothing.
-#include <algorithm>
-
+// Rounds of loops: the code of a class's written round is copied for every other round, with that
+// round's weights and states in place of its own. Activations keep their places, so a copy costs
+// next to nothing.
 #include <fmt/format.h>
+
+#include <algorithm>
 
 #include "plan/lower.h"
 
@@ -15,7 +16,8 @@ void Lowering::find_rounds() {
     const opt::FlatLoop& loop = (*request_.loops)[l];
     for (size_t c = 0; c < loop.classes.size(); ++c) {
       const opt::LoopClass& cls = loop.classes[c];
-      for (graph::NodeId id : cls.nodes) written_of_[static_cast<size_t>(id.index)] = static_cast<int>(written_.size());
+      for (graph::NodeId id : cls.nodes)
+        written_of_[static_cast<size_t>(id.index)] = static_cast<int>(written_.size());
       for (size_t p = 0; p < cls.carries.size(); ++p) {
         aliases_[cls.carries[p].first] = {l, p, false};
         aliases_[cls.carries[p].second] = {l, p, true};
@@ -30,15 +32,18 @@ void Lowering::find_rounds() {
 
 DimId Lowering::in_round(DimId dim) const {
   if (dims_.as_symbol(dim) == round_var_) return dims_.integer(round_);
-  return dims_.substitute(dim, [&](SymbolId s) { return s == round_var_ ? dims_.integer(round_) : DimId{}; });
+  return dims_.substitute(
+      dim, [&](SymbolId s) { return s == round_var_ ? dims_.integer(round_) : DimId{}; });
 }
 
 std::string Lowering::text_of(const graph::Path& path) const {
   std::string text;
   for (const graph::PathPiece& piece : path.pieces) {
     if (!text.empty() && !piece.joined) text += '.';
-    if (piece.placeholder) text += std::to_string(dims_.as_integer(in_round(piece.dim)).value_or(0));
-    else text += context_.names.text(piece.text);
+    if (piece.placeholder)
+      text += std::to_string(dims_.as_integer(in_round(piece.dim)).value_or(0));
+    else
+      text += context_.names.text(piece.text);
   }
   return text;
 }
@@ -67,7 +72,7 @@ bool Lowering::leave_round() {
   auto it = std::find_if(loop.rounds.begin(), loop.rounds.end(), [&](const opt::LoopRound& r) {
     return r.written && r.cls == static_cast<int32_t>(here.cls);
   });
-  size_t first = written - here.cls;   // classes of a loop stand together
+  size_t first = written - here.cls;  // classes of a loop stand together
   for (++it; it != loop.rounds.end(); ++it) {
     const Written& of = written_[first + static_cast<size_t>(it->cls)];
     const std::vector<graph::NodeId>& nodes = loop.classes[static_cast<size_t>(it->cls)].nodes;
@@ -75,10 +80,12 @@ bool Lowering::leave_round() {
       return uses_.position(n) < module_.order.size() && module_.order[uses_.position(n)] == n;
     });
     if (it->written && alive) return true;
-    if (!it->written && of.lowered && !stamp(loop, *it, first + static_cast<size_t>(it->cls))) return false;
+    if (!it->written && of.lowered && !stamp(loop, *it, first + static_cast<size_t>(it->cls)))
+      return false;
   }
   // The loop is over: what its rounds read from outside lived until here.
-  for (size_t buffer : outer_reads_) buffers_[buffer].last = std::max(buffers_[buffer].last, phase_.code.size() - 1);
+  for (size_t buffer : outer_reads_)
+    buffers_[buffer].last = std::max(buffers_[buffer].last, phase_.code.size() - 1);
   outer_reads_.clear();
   round_var_ = {};
   return true;
@@ -117,14 +124,17 @@ bool Lowering::map_values(const opt::FlatLoop& loop, const opt::LoopRound& round
   for (auto [from, to] : round.replaced) {
     const View& old = view_[static_cast<size_t>(from.index)];
     const View& now = view_[static_cast<size_t>(to.index)];
-    bool whole = old.base.valid() && now.base.valid() && old.offset == now.offset && old.strides == now.strides;
-    if (!old.base.valid()) continue;   // the round does not read it
-    if (!whole || !map_base(old.base, now.base)) return fail("values of a round lie differently in another round");
+    bool whole = old.base.valid() && now.base.valid() && old.offset == now.offset &&
+                 old.strides == now.strides;
+    if (!old.base.valid()) continue;  // the round does not read it
+    if (!whole || !map_base(old.base, now.base))
+      return fail("values of a round lie differently in another round");
   }
   for (auto [from, to] : round.produced) {
     auto leaf = leaf_after_.find(to), own = leaf_after_.find(from);
     if (leaf == leaf_after_.end()) continue;
-    if (own == leaf_after_.end()) return fail("a state of a round has no counterpart in the written round");
+    if (own == leaf_after_.end())
+      return fail("a state of a round has no counterpart in the written round");
     runtime::StateId state = request_.states[leaf->second].state;
     stored_.insert(state);
     if (!map_base(state_view(request_.states[own->second].state).base, state_view(state).base)) {
@@ -183,7 +193,8 @@ bool Lowering::carry_in(const Node& node, View& carry) {
   if (!carry.base.valid()) {
     const graph::Operand& input = node.inputs[0];
     View from = view_of(input);
-    bool own = is_whole_buffer(from) && uses_.last(input.as<graph::Ref>().value) == uses_.position(node_id_);
+    bool own = is_whole_buffer(from) &&
+               uses_.last(input.as<graph::Ref>().value) == uses_.position(node_id_);
     if (own) {
       carry = from;
     } else {
@@ -196,22 +207,27 @@ bool Lowering::carry_in(const Node& node, View& carry) {
   return true;
 }
 
-// What a round hands on is written into the carry's buffer at once where the old contents are not read
-// any more, else copied.
+// What a round hands on is written into the carry's buffer at once where the old contents are not
+// read any more, else copied.
 bool Lowering::carry_out(const Node& node, View& carry) {
   View from = view_of(node.inputs[0]);
   if (!carry.base.valid()) carry = buffer(from.dims, from.dtype);
   for (const auto& [place, other] : carries_) {
-    if (other.base == from.base && other.base != carry.base) return fail("carried tensors trade places");
+    if (other.base == from.base && other.base != carry.base)
+      return fail("carried tensors trade places");
   }
   outer_reads_.push_back(buffer_of_[carry.base]);
   if (from.base != carry.base) {
     const Written& here = written_[static_cast<size_t>(current_)];
-    bool taken = std::any_of(merged_.begin(), merged_.end(), [&](const auto& m) { return m.first == from.base; });
-    bool own = is_whole_buffer(from) && !taken && buffers_[buffer_of_[from.base]].first >= here.begin &&
+    bool taken = std::any_of(merged_.begin(), merged_.end(),
+                             [&](const auto& m) { return m.first == from.base; });
+    bool own = is_whole_buffer(from) && !taken &&
+               buffers_[buffer_of_[from.base]].first >= here.begin &&
                buffers_[buffer_of_[carry.base]].last < buffers_[buffer_of_[from.base]].first;
-    if (own) merged_.emplace_back(from.base, carry.base);
-    else copy(from, carry);
+    if (own)
+      merged_.emplace_back(from.base, carry.base);
+    else
+      copy(from, carry);
   }
   forget_copies(carry.base);
   set(node, 0, carry);

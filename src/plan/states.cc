@@ -47,11 +47,14 @@ bool Planner::make_states(const opt::Specialised& start) {
     state.shape = context_.symbols.exprs(tree.dims);
     state.row_axis = -1;
     for (size_t i = 0; i < tree.dims.size(); ++i) {
-      if (varies(tree.dims[i])) return fail(fmt::format("state `{}`", state.name), "its size changes from call to call");
-      if (state.row_axis < 0 && tree.dims[i] == ids_dims_[0]) state.row_axis = static_cast<int32_t>(i);
+      if (varies(tree.dims[i]))
+        return fail(fmt::format("state `{}`", state.name), "its size changes from call to call");
+      if (state.row_axis < 0 && tree.dims[i] == ids_dims_[0])
+        state.row_axis = static_cast<int32_t>(i);
       if (tree.dims[i] == capacity_) state.token_axis = static_cast<int32_t>(i);
     }
-    state.kind = state.token_axis >= 0 ? runtime::State::Kind::Token : runtime::State::Kind::Recurrent;
+    state.kind =
+        state.token_axis >= 0 ? runtime::State::Kind::Token : runtime::State::Kind::Recurrent;
     if (state.row_axis < 0) {
       state.kind = runtime::State::Kind::Opaque;
       state.row_axis = 0;
@@ -74,7 +77,8 @@ opt::TreeId Planner::cache_input(opt::TreeId id, const std::string& place) {
   for (size_t i = 0; i < tree.items.size(); ++i) {
     items.push_back(cache_input(tree.items[i], fmt::format("{}.{}", place, i)));
   }
-  return tree.kind == opt::Tree::Kind::List ? forest_.list(std::move(items)) : forest_.tuple(std::move(items));
+  return tree.kind == opt::Tree::Kind::List ? forest_.list(std::move(items))
+                                            : forest_.tuple(std::move(items));
 }
 
 // The cache after `extend` must be the one after `start`, lengths aside.
@@ -84,12 +88,15 @@ bool Planner::check_cache(opt::TreeId after) {
   for (size_t i = 0; same && i < a.size(); ++i) {
     const opt::Tree& x = forest_[a[i].tree];
     const opt::Tree& y = forest_[b[i].tree];
-    if (x.kind == opt::Tree::Kind::Tensor) same = x.dims == y.dims;
-    else if (x.kind == opt::Tree::Kind::Int && !varies(x.dim)) same = x.dim == y.dim;
+    if (x.kind == opt::Tree::Kind::Tensor)
+      same = x.dims == y.dims;
+    else if (x.kind == opt::Tree::Kind::Int && !varies(x.dim))
+      same = x.dim == y.dim;
   }
   if (same) return true;
-  return fail("calls with a cache", fmt::format("it changes its form from call to call: {} becomes {}",
-                                                forest_.show(cache_, context_.dims), forest_.show(after, context_.dims)));
+  return fail("calls with a cache",
+              fmt::format("it changes its form from call to call: {} becomes {}",
+                          forest_.show(cache_, context_.dims), forest_.show(after, context_.dims)));
 }
 
 // All leaves of a length must agree on its new value.
@@ -104,7 +111,8 @@ bool Planner::add_updates(Call& call, opt::TreeId after) {
     DimId& value = values[static_cast<size_t>(scalars_[next++].scalar)];
     DimId here = forest_[now[i].tree].dim;
     if (value.valid() && value != here) {
-      return fail("calls with a cache", fmt::format("lengths that start equal part at `{}`", now[i].place));
+      return fail("calls with a cache",
+                  fmt::format("lengths that start equal part at `{}`", now[i].place));
     }
     value = here;
   }
@@ -119,7 +127,8 @@ void Planner::bound_lengths(const opt::Specialised& flat) {
   for (const auto& [value, symbol] : lengths_) {
     runtime::SymId id = context_.symbols.symbol(symbol);
     for (const opt::DimFact& fact : flat.facts) {
-      if (program_.symbols[id].upper.valid() || fact.relation != opt::DimFact::Relation::Le) continue;
+      if (program_.symbols[id].upper.valid() || fact.relation != opt::DimFact::Relation::Le)
+        continue;
       if (!context_.dims.mentions(fact.left, symbol) || varies(fact.right)) continue;
       runtime::IntId upper = context_.symbols.expr(fact.right);
       program_.symbols[id].upper = upper;

@@ -5,7 +5,8 @@ namespace axon::plan {
 
 using runtime::Operation;
 
-// Whether anything may read behind what the first write fills: attention that is bounded by `end` does not.
+// Whether anything may read behind what the first write fills: attention that is bounded by `end`
+// does not.
 bool Lowering::needs_zeros(graph::ValueId store, DimId end) const {
   for (graph::NodeId user : uses_.of(store)) {
     const Node& node = module_.nodes[user];

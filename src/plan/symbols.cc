@@ -24,15 +24,30 @@ runtime::IntId Symbols::translate(const DimTable::Tree& tree) {
   if (tree.kind == Kind::Symbol) return program_.symbol(symbol(tree.symbol));
   Int kind = Int::Add;
   switch (tree.kind) {
-    case Kind::Add: kind = Int::Add; break;
-    case Kind::Sub: kind = Int::Sub; break;
-    case Kind::Mul: kind = Int::Mul; break;
-    case Kind::Div: kind = Int::FloorDiv; break;
-    case Kind::Mod: kind = Int::Mod; break;
-    case Kind::Min: kind = Int::Min; break;
-    case Kind::Max: kind = Int::Max; break;
+    case Kind::Add:
+      kind = Int::Add;
+      break;
+    case Kind::Sub:
+      kind = Int::Sub;
+      break;
+    case Kind::Mul:
+      kind = Int::Mul;
+      break;
+    case Kind::Div:
+      kind = Int::FloorDiv;
+      break;
+    case Kind::Mod:
+      kind = Int::Mod;
+      break;
+    case Kind::Min:
+      kind = Int::Min;
+      break;
+    case Kind::Max:
+      kind = Int::Max;
+      break;
     case Kind::Integer:
-    case Kind::Symbol: break;
+    case Kind::Symbol:
+      break;
   }
   AXON_CHECK(!tree.operands.empty(), "operands of a dim");
   runtime::IntId result = translate(tree.operands[0]);

@@ -18,13 +18,17 @@ bool is_view(Op op) {
     case Op::Split:
     case Op::Chunk:
     case Op::Repeat_:
-    case Op::CoreList: return true;
-    default: return false;
+    case Op::CoreList:
+      return true;
+    default:
+      return false;
   }
 }
 
 Uses::Uses(const graph::Module& module)
-    : users_(module.values.size()), outputs_(module.values.size()), position_(module.nodes.size()),
+    : users_(module.values.size()),
+      outputs_(module.values.size()),
+      position_(module.nodes.size()),
       last_(module.values.size()) {
   for (size_t i = 0; i < module.order.size(); ++i) {
     const graph::Node& node = module.nodes[module.order[i]];
@@ -48,7 +52,8 @@ Uses::Uses(const graph::Module& module)
     const graph::Node& node = module.nodes[module.order[i]];
     size_t read = i;
     if (is_view(node.op)) {
-      for (graph::ValueId out : node.outputs) read = std::max(read, last_[static_cast<size_t>(out.index)]);
+      for (graph::ValueId out : node.outputs)
+        read = std::max(read, last_[static_cast<size_t>(out.index)]);
     }
     for (const graph::Operand& input : node.inputs) {
       graph::for_each_value(module, input, [&](graph::ValueId v) {

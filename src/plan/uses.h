@@ -12,11 +12,13 @@ bool is_view(Op op);
 
 struct Uses {
   explicit Uses(const graph::Module& module);
-  const std::vector<graph::NodeId>& of(graph::ValueId v) const { return users_[static_cast<size_t>(v.index)]; }
+  const std::vector<graph::NodeId>& of(graph::ValueId v) const {
+    return users_[static_cast<size_t>(v.index)];
+  }
   bool is_output(graph::ValueId v) const { return outputs_[static_cast<size_t>(v.index)] > 0; }
   size_t position(graph::NodeId n) const { return position_[static_cast<size_t>(n.index)]; }
-  // Position of the last node that may read the value's memory, through views as well; the number of
-  // nodes for outputs.
+  // Position of the last node that may read the value's memory, through views as well; the number
+  // of nodes for outputs.
   size_t last(graph::ValueId v) const { return last_[static_cast<size_t>(v.index)]; }
 
  private:

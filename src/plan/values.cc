@@ -1,7 +1,7 @@
 // Values, views and instructions of a phase, and the literals of operands.
-#include <cstring>
-
 #include <fmt/format.h>
+
+#include <cstring>
 
 #include "plan/lower.h"
 #include "support/check.h"
@@ -24,7 +24,9 @@ bool same_view(const View& a, const View& b) {
 
 // ---- sizes ---------------------------------------------------------------------------------
 
-std::vector<DimId> Lowering::dims_of(graph::ValueId value) const { return types_.dims_of(module_.values[value].type); }
+std::vector<DimId> Lowering::dims_of(graph::ValueId value) const {
+  return types_.dims_of(module_.values[value].type);
+}
 
 std::vector<DimId> Lowering::result_dims(const Node& node, size_t output) const {
   std::vector<DimId> dims = dims_of(node.outputs[output]);
@@ -108,7 +110,8 @@ runtime::ValId Lowering::value_of(const View& view) {
   runtime::Value made;
   made.dtype = view.dtype;
   made.shape = context_.symbols.exprs(view.dims);
-  made.place = runtime::PlaceView{view.base, context_.symbols.expr(view.offset), context_.symbols.exprs(view.strides)};
+  made.place = runtime::PlaceView{view.base, context_.symbols.expr(view.offset),
+                                  context_.symbols.exprs(view.strides)};
   known.value = phase_.values.add(std::move(made));
   return known.value;
 }
@@ -156,10 +159,14 @@ View Lowering::constant(double value, DType dtype) {
   runtime::Constant made;
   made.dtype = dtype;
   auto put = [&](auto v) { made.bytes.assign(reinterpret_cast<const char*>(&v), sizeof v); };
-  if (dtype == DType::Bool) put(static_cast<uint8_t>(value != 0));
-  else if (dtype == DType::I64) put(static_cast<int64_t>(value));
-  else if (dtype == DType::I32) put(static_cast<int32_t>(value));
-  else put(static_cast<float>(value));
+  if (dtype == DType::Bool)
+    put(static_cast<uint8_t>(value != 0));
+  else if (dtype == DType::I64)
+    put(static_cast<int64_t>(value));
+  else if (dtype == DType::I32)
+    put(static_cast<int32_t>(value));
+  else
+    put(static_cast<float>(value));
   if (is_float(dtype)) made.dtype = DType::F32;
   std::string key = fmt::format("{}:{}", axon::spelling(made.dtype), made.bytes);
   auto [it, fresh] = context_.constants.emplace(key, runtime::ConstId{});
@@ -281,7 +288,8 @@ std::vector<graph::Operand> Lowering::list(const graph::Operand& operand) const 
 
 std::vector<DimId> Lowering::size_list(const graph::Operand& operand) const {
   std::vector<DimId> out;
-  for (const graph::Operand& item : list(operand)) out.push_back(integer(item).value_or(dims_.integer(0)));
+  for (const graph::Operand& item : list(operand))
+    out.push_back(integer(item).value_or(dims_.integer(0)));
   return out;
 }
 
@@ -298,11 +306,16 @@ std::string Lowering::key_of(const graph::Operand& operand) const {
 }
 
 bool Lowering::scalar_param(const graph::Operand& operand, runtime::ParamValue& out) const {
-  if (auto* f = operand.get<graph::LitFloat>()) out = f->value;
-  else if (auto* b = operand.get<graph::LitBool>()) out = int64_t{b->value};
-  else if (auto* i = operand.get<graph::LitInt>()) out = i->value;
-  else if (auto* d = operand.get<graph::DimRef>()) out = context_.symbols.expr(d->dim);
-  else return false;
+  if (auto* f = operand.get<graph::LitFloat>())
+    out = f->value;
+  else if (auto* b = operand.get<graph::LitBool>())
+    out = int64_t{b->value};
+  else if (auto* i = operand.get<graph::LitInt>())
+    out = i->value;
+  else if (auto* d = operand.get<graph::DimRef>())
+    out = context_.symbols.expr(d->dim);
+  else
+    return false;
   return true;
 }
 

@@ -49,10 +49,14 @@ bool Views::is_dense(const View& v) const {
 bool Views::fits(const View& v, runtime::Layout layout) const {
   bool unit = v.dims.empty() || v.dims.back() == one_ || v.strides.back() == one_;
   switch (layout) {
-    case runtime::Layout::Dense: return is_dense(v);
-    case runtime::Layout::Matrix: return unit && (v.dims.size() < 2 || collapses(v, 0, v.dims.size() - 1));
-    case runtime::Layout::UnitLast: return unit;
-    case runtime::Layout::Any: return true;
+    case runtime::Layout::Dense:
+      return is_dense(v);
+    case runtime::Layout::Matrix:
+      return unit && (v.dims.size() < 2 || collapses(v, 0, v.dims.size() - 1));
+    case runtime::Layout::UnitLast:
+      return unit;
+    case runtime::Layout::Any:
+      return true;
   }
   return false;
 }
@@ -91,8 +95,8 @@ View Views::sliced(const View& v, size_t axis, DimId from, DimId length) const {
   return out;
 }
 
-// Walks both shapes from the right; a group of old axes with the same number of elements as a group of
-// new ones must collapse to one axis, whose stride then gives those of the new axes.
+// Walks both shapes from the right; a group of old axes with the same number of elements as a group
+// of new ones must collapse to one axis, whose stride then gives those of the new axes.
 std::optional<View> Views::reshaped(const View& v, const std::vector<DimId>& dims) const {
   View out = v;
   out.dims = dims;
@@ -105,15 +109,21 @@ std::optional<View> Views::reshaped(const View& v, const std::vector<DimId>& dim
     if (j > 0) new_count = dims[--j];
     while (old_count != new_count) {
       // The side that divides the other grows; an unknown order grows the old side while it can.
-      bool grow_old = i > 0 && (j == 0 || old_count == one_ || dims_.div(new_count, old_count) != one_);
+      bool grow_old =
+          i > 0 && (j == 0 || old_count == one_ || dims_.div(new_count, old_count) != one_);
       std::optional<int64_t> a = dims_.as_integer(old_count), b = dims_.as_integer(new_count);
-      if (a && b) grow_old = *a < *b;
-      else if (j > 0 && a) grow_old = true;
-      else if (i > 0 && b) grow_old = false;
+      if (a && b)
+        grow_old = *a < *b;
+      else if (j > 0 && a)
+        grow_old = true;
+      else if (i > 0 && b)
+        grow_old = false;
       if (grow_old ? i == 0 : j == 0) grow_old = !grow_old;
       if (grow_old ? i == 0 : j == 0) return std::nullopt;
-      if (grow_old) old_count = dims_.mul(old_count, v.dims[--i]);
-      else new_count = dims_.mul(new_count, dims[--j]);
+      if (grow_old)
+        old_count = dims_.mul(old_count, v.dims[--i]);
+      else
+        new_count = dims_.mul(new_count, dims[--j]);
     }
     if (!collapses(v, i, i_end)) return std::nullopt;
     DimId step = zero_;

@@ -12,7 +12,7 @@ namespace axon::plan {
 
 // A tensor of the flat module in some buffer. Strides and offset count elements.
 struct View {
-  runtime::ValId base;             // never itself a view
+  runtime::ValId base;  // never itself a view
   DimId offset;
   std::vector<DimId> dims;
   std::vector<DimId> strides;
@@ -30,7 +30,8 @@ class Views {
 
   View permuted(const View& v, const std::vector<size_t>& order) const;
   View unsqueezed(const View& v, size_t at) const;
-  View expanded(const View& v, const std::vector<DimId>& dims) const;   // broadcast, aligned at the right
+  View expanded(const View& v,
+                const std::vector<DimId>& dims) const;  // broadcast, aligned at the right
   View sliced(const View& v, size_t axis, DimId from, DimId length) const;
   // The same elements under other sizes, when strides can say it.
   std::optional<View> reshaped(const View& v, const std::vector<DimId>& dims) const;

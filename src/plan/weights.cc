@@ -17,7 +17,9 @@ runtime::WeightNode tree_of(const model::Resolved& resolved) {
       node.kind = Kind::Param;
       node.name = resolved.name;
       break;
-    case model::Resolved::Kind::Stack: node.kind = Kind::Stack; break;
+    case model::Resolved::Kind::Stack:
+      node.kind = Kind::Stack;
+      break;
     case model::Resolved::Kind::ConcatRows:
       node.kind = Kind::Concat;
       node.axis = static_cast<int32_t>(resolved.shape.size()) - 2;

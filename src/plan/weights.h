@@ -13,9 +13,10 @@ namespace axon::plan {
 
 class Weights {
  public:
-  Weights(runtime::Program& program, const model::ParamIndex* params) : program_(program), params_(params) {}
-  // The weight of a key that exists, each once per way of use. A matrix is [out,in]; `transposed` says
-  // that it is stored the other way round.
+  Weights(runtime::Program& program, const model::ParamIndex* params)
+      : program_(program), params_(params) {}
+  // The weight of a key that exists, each once per way of use. A matrix is [out,in]; `transposed`
+  // says that it is stored the other way round.
   runtime::WeightId get(std::string_view key, runtime::Weight::Use use, bool transposed);
   bool exists(std::string_view key) const { return params_ && params_->resolve(key).has_value(); }
 

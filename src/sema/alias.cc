@@ -57,14 +57,17 @@ const TypeAlias* AliasTable::find(NameId name) const {
 bool AliasTable::uses_as_type(TypeExprId id, NameId param) const {
   const TypeExpr& type = ast_[id];
   switch (type.kind()) {
-    case TypeExprKind::Optional: return uses_as_type(type.as<TypeOptional>().inner, param);
-    case TypeExprKind::List: return uses_as_type(type.as<TypeList>().item, param);
+    case TypeExprKind::Optional:
+      return uses_as_type(type.as<TypeOptional>().inner, param);
+    case TypeExprKind::List:
+      return uses_as_type(type.as<TypeList>().item, param);
     case TypeExprKind::Tuple: {
       const auto& items = type.as<TypeTuple>().items;
       return std::any_of(items.begin(), items.end(),
                          [&](TypeExprId item) { return uses_as_type(item, param); });
     }
-    case TypeExprKind::Named: break;
+    case TypeExprKind::Named:
+      break;
   }
   const TypeNamed& named = type.as<TypeNamed>();
   if (named.name == param && !named.has_args) return true;
@@ -158,7 +161,8 @@ class Expander {
         if (items == node.as<TypeTuple>().items) return id;
         return ast_.add(TypeExpr{TypeTuple{std::move(items)}, node.span});
       }
-      case TypeExprKind::Named: return named(id, node.as<TypeNamed>(), node.span);
+      case TypeExprKind::Named:
+        return named(id, node.as<TypeNamed>(), node.span);
     }
     AXON_UNREACHABLE("type kind");
   }
@@ -219,7 +223,8 @@ class Expander {
     DimExpr node = ast_[id];
     switch (node.kind()) {
       case DimExprKind::Int:
-      case DimExprKind::Variadic: return id;
+      case DimExprKind::Variadic:
+        return id;
       case DimExprKind::Name: {
         if (!scope_) return id;
         auto actual = scope_->find(node.as<DimName>().name);
@@ -250,8 +255,7 @@ class Expander {
 // Depth-first search for an alias that reaches itself.
 class CycleSearch {
  public:
-  CycleSearch(const AliasTable& aliases, Session& session)
-      : aliases_(aliases), session_(session) {}
+  CycleSearch(const AliasTable& aliases, Session& session) : aliases_(aliases), session_(session) {}
 
   bool run() {
     for (const TypeAlias& alias : aliases_.all()) visit(alias);
@@ -275,20 +279,22 @@ class CycleSearch {
   void walk(TypeExprId id, const TypeAlias& inside) {
     const TypeExpr& type = session_.ast[id];
     switch (type.kind()) {
-      case TypeExprKind::Optional: return walk(type.as<TypeOptional>().inner, inside);
-      case TypeExprKind::List: return walk(type.as<TypeList>().item, inside);
+      case TypeExprKind::Optional:
+        return walk(type.as<TypeOptional>().inner, inside);
+      case TypeExprKind::List:
+        return walk(type.as<TypeList>().item, inside);
       case TypeExprKind::Tuple:
         for (TypeExprId item : type.as<TypeTuple>().items) walk(item, inside);
         return;
-      case TypeExprKind::Named: break;
+      case TypeExprKind::Named:
+        break;
     }
     const TypeNamed& named = type.as<TypeNamed>();
     enter(named.name, inside);
     for (size_t i = 0; i < named.args.size(); ++i) {
       if (named.args[i].type.valid()) walk(named.args[i].type, inside);
       const TypeAlias* alias = aliases_.find(named.name);
-      if (alias && named.args[i].dim.valid() &&
-          aliases_.takes_type(*alias, i, named.args.size())) {
+      if (alias && named.args[i].dim.valid() && aliases_.takes_type(*alias, i, named.args.size())) {
         const DimExpr& dim = session_.ast[named.args[i].dim];
         if (dim.kind() == DimExprKind::Name) enter(dim.as<DimName>().name, inside);
       }

@@ -51,21 +51,28 @@ void collect_dims(DimExprId id, const Ast& ast, std::vector<NameId>& out) {
   const DimExpr& dim = ast[id];
   switch (dim.kind()) {
     case DimExprKind::Int:
-    case DimExprKind::Variadic: return;
-    case DimExprKind::Name: out.push_back(dim.as<DimName>().name); return;
+    case DimExprKind::Variadic:
+      return;
+    case DimExprKind::Name:
+      out.push_back(dim.as<DimName>().name);
+      return;
     case DimExprKind::Binary:
       collect_dims(dim.as<DimBinary>().left, ast, out);
       collect_dims(dim.as<DimBinary>().right, ast, out);
       return;
-    case DimExprKind::Paren: collect_dims(dim.as<DimParen>().inner, ast, out); return;
+    case DimExprKind::Paren:
+      collect_dims(dim.as<DimParen>().inner, ast, out);
+      return;
   }
 }
 
 void collect_dims(TypeExprId id, const Ast& ast, std::vector<NameId>& out) {
   const TypeExpr& type = ast[id];
   switch (type.kind()) {
-    case TypeExprKind::Optional: return collect_dims(type.as<TypeOptional>().inner, ast, out);
-    case TypeExprKind::List: return collect_dims(type.as<TypeList>().item, ast, out);
+    case TypeExprKind::Optional:
+      return collect_dims(type.as<TypeOptional>().inner, ast, out);
+    case TypeExprKind::List:
+      return collect_dims(type.as<TypeList>().item, ast, out);
     case TypeExprKind::Tuple:
       for (TypeExprId item : type.as<TypeTuple>().items) collect_dims(item, ast, out);
       return;

@@ -14,10 +14,10 @@ struct Formal {
 };
 
 struct Callee {
-  const syntax::Definition* def = nullptr;     // exactly one of the two is set
+  const syntax::Definition* def = nullptr;  // exactly one of the two is set
   const OpSignature* primitive = nullptr;
-  std::vector<Formal> formals;                 // path parameters first
-  size_t path_slots = 0;                       // leading formals that take paths
+  std::vector<Formal> formals;  // path parameters first
+  size_t path_slots = 0;        // leading formals that take paths
   bool known() const { return def || primitive; }
 };
 

@@ -42,11 +42,16 @@ constexpr std::array<KnownRow, 20> kKnown = {{{"Config.int", KnownCall::ConfigIn
 std::optional<ConstValue> from_config(const model::ConfigValue& value) {
   using CK = model::ConfigValue::Kind;
   switch (value.kind) {
-    case CK::Null: return ConstValue();
-    case CK::Bool: return ConstValue::of(value.boolean);
-    case CK::Int: return ConstValue::of(value.integer);
-    case CK::Float: return ConstValue::of(value.number);
-    case CK::String: return ConstValue::of(value.text);
+    case CK::Null:
+      return ConstValue();
+    case CK::Bool:
+      return ConstValue::of(value.boolean);
+    case CK::Int:
+      return ConstValue::of(value.integer);
+    case CK::Float:
+      return ConstValue::of(value.number);
+    case CK::String:
+      return ConstValue::of(value.text);
     case CK::List: {
       ConstValue out;
       out.kind = Kind::List;
@@ -57,7 +62,8 @@ std::optional<ConstValue> from_config(const model::ConfigValue& value) {
       }
       return out;
     }
-    case CK::Map: return {};
+    case CK::Map:
+      return {};
   }
   return {};
 }
@@ -98,7 +104,8 @@ std::optional<ConstValue> convert(KnownCall call, const model::ConfigValue& valu
     case KnownCall::ConfigList:
       if (value.kind != CK::List) return {};
       return from_config(value);
-    default: return from_config(value);
+    default:
+      return from_config(value);
   }
 }
 
@@ -122,7 +129,8 @@ std::optional<ConstValue> as_result(KnownCall call, const ConstValue& value) {
     case KnownCall::ConfigList:
       if (value.kind != Kind::List) return {};
       return value;
-    default: return value;
+    default:
+      return value;
   }
 }
 
@@ -257,13 +265,18 @@ std::optional<ConstValue> ConstEval::eval(ExprId id) {
       if (name.suffixes.empty()) return eval_name(name.name);
       return eval_call(Call{name.name, node.span, name.suffixes, {}}, {});
     }
-    case ExprKind::Int: return ConstValue::of(node.as<Int>().value);
-    case ExprKind::Float: return ConstValue::of(node.as<Float>().value);
-    case ExprKind::Bool: return ConstValue::of(node.as<Bool>().value);
-    case ExprKind::Null: return ConstValue();
+    case ExprKind::Int:
+      return ConstValue::of(node.as<Int>().value);
+    case ExprKind::Float:
+      return ConstValue::of(node.as<Float>().value);
+    case ExprKind::Bool:
+      return ConstValue::of(node.as<Bool>().value);
+    case ExprKind::Null:
+      return ConstValue();
     case ExprKind::String:
       return ConstValue::of(std::string(session_.names.text(node.as<String>().value)));
-    case ExprKind::Path: return eval_path(node.as<PathExpr>().path);
+    case ExprKind::Path:
+      return eval_path(node.as<PathExpr>().path);
     case ExprKind::List: {
       ConstValue out;
       out.kind = Kind::List;
@@ -274,8 +287,10 @@ std::optional<ConstValue> ConstEval::eval(ExprId id) {
       }
       return out;
     }
-    case ExprKind::Call: return eval_call(node.as<Call>(), {});
-    case ExprKind::Pipe: return eval_pipe(node.as<Pipe>());
+    case ExprKind::Call:
+      return eval_call(node.as<Call>(), {});
+    case ExprKind::Pipe:
+      return eval_pipe(node.as<Pipe>());
     case ExprKind::BindExpr: {
       const BindExpr& bound = node.as<BindExpr>();
       auto value = eval(bound.value);
@@ -296,11 +311,15 @@ std::optional<ConstValue> ConstEval::eval(ExprId id) {
       if (!left || !right) return {};
       return binary_value(node.as<Binary>().op, *left, *right);
     }
-    case ExprKind::Paren: return eval(node.as<Paren>().inner);
-    case ExprKind::Ascribe: return eval_ascription(node.as<Ascribe>());
-    case ExprKind::Do: return eval_block(node.as<Do>().body);
+    case ExprKind::Paren:
+      return eval(node.as<Paren>().inner);
+    case ExprKind::Ascribe:
+      return eval_ascription(node.as<Ascribe>());
+    case ExprKind::Do:
+      return eval_block(node.as<Do>().body);
     case ExprKind::Tuple:
-    case ExprKind::Lambda: return {};
+    case ExprKind::Lambda:
+      return {};
   }
   return {};
 }
@@ -316,7 +335,7 @@ std::optional<ConstValue> ConstEval::eval_pipe(const Pipe& pipe) {
 }
 
 std::optional<std::vector<std::optional<ConstValue>>> ConstEval::arguments(const Call& call,
-                                                                          ExprId piped) {
+                                                                           ExprId piped) {
   Callee callee = find_callee(call.callee, program_, session_.ast, session_.names);
   std::vector<std::optional<ConstValue>> out(callee.formals.size());
   size_t next = 0;
@@ -424,11 +443,16 @@ std::optional<ConstValue> ConstEval::math(KnownCall call,
     return ConstValue::of(value);
   };
   switch (call) {
-    case KnownCall::Sqrt: return finite(std::sqrt(x));
-    case KnownCall::Log: return finite(std::log(x));
-    case KnownCall::Exp: return finite(std::exp(x));
-    case KnownCall::Sin: return finite(std::sin(x));
-    case KnownCall::Cos: return finite(std::cos(x));
+    case KnownCall::Sqrt:
+      return finite(std::sqrt(x));
+    case KnownCall::Log:
+      return finite(std::log(x));
+    case KnownCall::Exp:
+      return finite(std::exp(x));
+    case KnownCall::Sin:
+      return finite(std::sin(x));
+    case KnownCall::Cos:
+      return finite(std::cos(x));
     case KnownCall::Floor:
       if (args[0].kind == Kind::Int) return args[0];
       if (std::fabs(x) > 9e18) return {};
@@ -457,19 +481,25 @@ std::optional<ConstValue> ConstEval::math(KnownCall call,
       bool first = call == KnownCall::Min ? x <= number(1) : x >= number(1);
       return args[first ? 0 : 1];
     }
-    default: return {};
+    default:
+      return {};
   }
 }
 
 ExprId ConstEval::literal(const ConstValue& value, Span span) const {
   Ast& ast = session_.ast;
   switch (value.kind) {
-    case Kind::Null: return ast.add(Expr{Null{}, span});
-    case Kind::Bool: return ast.add(Expr{Bool{value.boolean}, span});
-    case Kind::Int: return ast.add(Expr{Int{value.integer}, span});
+    case Kind::Null:
+      return ast.add(Expr{Null{}, span});
+    case Kind::Bool:
+      return ast.add(Expr{Bool{value.boolean}, span});
+    case Kind::Int:
+      return ast.add(Expr{Int{value.integer}, span});
     case Kind::Float:
-      return ast.add(Expr{Float{value.number, session_.names.intern(show_double(value.number))}, span});
-    case Kind::String: return ast.add(Expr{String{session_.names.intern(value.text)}, span});
+      return ast.add(
+          Expr{Float{value.number, session_.names.intern(show_double(value.number))}, span});
+    case Kind::String:
+      return ast.add(Expr{String{session_.names.intern(value.text)}, span});
     case Kind::List: {
       List list;
       for (const ConstValue& item : value.items) list.items.push_back(literal(item, span));

@@ -1,4 +1,5 @@
-// Values of constants as far as config, checkpoint names and literals determine them (language.md 10.3).
+// Values of constants as far as config, checkpoint names and literals determine them
+// (language.md 10.3).
 #pragma once
 
 #include <optional>
@@ -16,7 +17,7 @@ struct ConstValue {
   bool boolean = false;
   int64_t integer = 0;
   double number = 0;
-  std::string text;               // String; Path: the dotted segments
+  std::string text;  // String; Path: the dotted segments
   std::vector<ConstValue> items;
 
   static ConstValue of(bool v);
@@ -29,18 +30,37 @@ std::optional<ConstValue> binary_value(syntax::BinaryOp op, const ConstValue& a,
 
 // The definitions of the library that evaluation knows, by canonical name.
 enum class KnownCall : uint8_t {
-  None, ConfigInt, ConfigDim, ConfigFloat, ConfigStr, ConfigBool, ConfigList, ConfigValue,
-  ConfigHasKey, ConfigHasValue, HasRoot, Sqrt, Log, Exp, Sin, Cos, Pow, Abs, Min, Max, Floor
+  None,
+  ConfigInt,
+  ConfigDim,
+  ConfigFloat,
+  ConfigStr,
+  ConfigBool,
+  ConfigList,
+  ConfigValue,
+  ConfigHasKey,
+  ConfigHasValue,
+  HasRoot,
+  Sqrt,
+  Log,
+  Exp,
+  Sin,
+  Cos,
+  Pow,
+  Abs,
+  Min,
+  Max,
+  Floor
 };
 bool reads_config(KnownCall call);
 
 struct ConfigAnswer {
   std::string key;
   bool has_default = false;
-  bool present = false;                    // neither absent nor null
-  std::string shown;                       // the value in the config
-  std::optional<ConstValue> value;         // nothing: the read fails
-  std::string converted_from;              // not empty: an integral float was read as an integer
+  bool present = false;             // neither absent nor null
+  std::string shown;                // the value in the config
+  std::optional<ConstValue> value;  // nothing: the read fails
+  std::string converted_from;       // not empty: an integral float was read as an integer
 };
 
 class ConstEval {
@@ -69,7 +89,7 @@ class ConstEval {
   std::optional<ConstValue> math(KnownCall call, const std::vector<ConstValue>& args) const;
   // Actual arguments in the order of the callee's parameters; nothing when they do not fit.
   std::optional<std::vector<std::optional<ConstValue>>> arguments(const syntax::Call& call,
-                                                                 syntax::ExprId piped);
+                                                                  syntax::ExprId piped);
   ConfigAnswer read(KnownCall call, const std::string& key,
                     const std::optional<ConstValue>& fallback) const;
 

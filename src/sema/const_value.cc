@@ -62,15 +62,19 @@ std::optional<ConstValue> int_arithmetic(BinaryOp op, int64_t a, int64_t b) {
       }
       return ConstValue::of(op == BinaryOp::Div ? quotient : rest);
     }
-    default: return {};
+    default:
+      return {};
   }
 }
 
 std::optional<ConstValue> float_arithmetic(BinaryOp op, double a, double b) {
   switch (op) {
-    case BinaryOp::Add: return ConstValue::of(a + b);
-    case BinaryOp::Sub: return ConstValue::of(a - b);
-    case BinaryOp::Mul: return ConstValue::of(a * b);
+    case BinaryOp::Add:
+      return ConstValue::of(a + b);
+    case BinaryOp::Sub:
+      return ConstValue::of(a - b);
+    case BinaryOp::Mul:
+      return ConstValue::of(a * b);
     case BinaryOp::Div:
       if (b == 0) return {};
       return ConstValue::of(a / b);
@@ -79,7 +83,8 @@ std::optional<ConstValue> float_arithmetic(BinaryOp op, double a, double b) {
       double rest = std::fmod(a, b);
       return ConstValue::of(rest != 0 && (rest < 0) != (b < 0) ? rest + b : rest);
     }
-    default: return {};
+    default:
+      return {};
   }
 }
 
@@ -104,11 +109,16 @@ std::optional<bool> compare_order(BinaryOp op, const ConstValue& a, const ConstV
     order = x < y ? -1 : x > y;
   }
   switch (op) {
-    case BinaryOp::Lt: return order < 0;
-    case BinaryOp::Le: return order <= 0;
-    case BinaryOp::Gt: return order > 0;
-    case BinaryOp::Ge: return order >= 0;
-    default: return {};
+    case BinaryOp::Lt:
+      return order < 0;
+    case BinaryOp::Le:
+      return order <= 0;
+    case BinaryOp::Gt:
+      return order > 0;
+    case BinaryOp::Ge:
+      return order >= 0;
+    default:
+      return {};
   }
 }
 
@@ -135,8 +145,10 @@ std::optional<ConstValue> binary_value(BinaryOp op, const ConstValue& a, const C
     case BinaryOp::Sub:
     case BinaryOp::Mul:
     case BinaryOp::Div:
-    case BinaryOp::Mod: return arithmetic(op, a, b);
-    case BinaryOp::Eq: return truth(compare_equal(a, b));
+    case BinaryOp::Mod:
+      return arithmetic(op, a, b);
+    case BinaryOp::Eq:
+      return truth(compare_equal(a, b));
     case BinaryOp::Ne: {
       auto equal = compare_equal(a, b);
       if (!equal) return {};
@@ -145,7 +157,8 @@ std::optional<ConstValue> binary_value(BinaryOp op, const ConstValue& a, const C
     case BinaryOp::Lt:
     case BinaryOp::Le:
     case BinaryOp::Gt:
-    case BinaryOp::Ge: return truth(compare_order(op, a, b));
+    case BinaryOp::Ge:
+      return truth(compare_order(op, a, b));
     case BinaryOp::And:
     case BinaryOp::Or: {
       if (a.kind != Kind::Bool || b.kind != Kind::Bool) return {};

@@ -12,7 +12,10 @@ constexpr size_t kNone = static_cast<size_t>(-1);
 class Groups {
  public:
   explicit Groups(const std::vector<CycleNode>& nodes)
-      : nodes_(nodes), index_(nodes.size(), kNone), low_(nodes.size()), group_(nodes.size(), kNone) {
+      : nodes_(nodes),
+        index_(nodes.size(), kNone),
+        low_(nodes.size()),
+        group_(nodes.size(), kNone) {
     for (size_t i = 0; i < nodes.size(); ++i) {
       if (index_[i] == kNone) run(i);
     }

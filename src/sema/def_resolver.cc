@@ -143,7 +143,8 @@ void DefResolver::check_shown(const NameLookup& found, NameId name, Span span) {
   if (found.own || !warns()) return;
   if (names_.text(name).find('.') == std::string_view::npos) return;
   std::string owner = context_.envs.module_name(found.owner);
-  if (found.not_imported) session_.sink.report(Diag::WNotImported, span, {names_.text(name), owner});
+  if (found.not_imported)
+    session_.sink.report(Diag::WNotImported, span, {names_.text(name), owner});
   if (found.is_private) session_.sink.report(Diag::WPrivate, span, {names_.text(name), owner});
 }
 
@@ -334,7 +335,8 @@ TypeExprId DefResolver::type(TypeExprId id) {
       tuple.items = std::move(items);
       break;
     }
-    case TypeExprKind::Named: return named_type(id, node.as<TypeNamed>(), node.span);
+    case TypeExprKind::Named:
+      return named_type(id, node.as<TypeNamed>(), node.span);
   }
   return ast_.add(std::move(node));
 }
@@ -412,12 +414,15 @@ void DefResolver::check_type_name(NameId name, Span span, bool has_args, const T
 void DefResolver::free_alias_dims(const TypeAlias& alias, TypeExprId id) {
   const TypeExpr node = ast_[id];
   switch (node.kind()) {
-    case TypeExprKind::Optional: return free_alias_dims(alias, node.as<TypeOptional>().inner);
-    case TypeExprKind::List: return free_alias_dims(alias, node.as<TypeList>().item);
+    case TypeExprKind::Optional:
+      return free_alias_dims(alias, node.as<TypeOptional>().inner);
+    case TypeExprKind::List:
+      return free_alias_dims(alias, node.as<TypeList>().item);
     case TypeExprKind::Tuple:
       for (TypeExprId item : node.as<TypeTuple>().items) free_alias_dims(alias, item);
       return;
-    case TypeExprKind::Named: break;
+    case TypeExprKind::Named:
+      break;
   }
   const TypeNamed& named = node.as<TypeNamed>();
   const TypeAlias* inner =
@@ -452,7 +457,8 @@ DimExprId DefResolver::dim(DimExprId id) {
   DimExpr node = ast_[id];
   switch (node.kind()) {
     case DimExprKind::Int:
-    case DimExprKind::Variadic: return id;
+    case DimExprKind::Variadic:
+      return id;
     case DimExprKind::Name: {
       NameId now = dim_name(node.as<DimName>().name, node.span);
       if (now == node.as<DimName>().name) return id;
@@ -517,12 +523,17 @@ NameId DefResolver::dim_variable(NameId name) {
     }
   }
   switch (mode_) {
-    case TypeMode::Param: bound_dims_.insert(out); break;
+    case TypeMode::Param:
+      bound_dims_.insert(out);
+      break;
     case TypeMode::Return:
       if (!bound_dims_.count(out)) return_dims_.insert(out);
       break;
-    case TypeMode::Ascription: dim_values_.bind(out); break;
-    case TypeMode::Alias: break;
+    case TypeMode::Ascription:
+      dim_values_.bind(out);
+      break;
+    case TypeMode::Alias:
+      break;
   }
   return out;
 }

@@ -23,8 +23,8 @@ struct ResolveContext {
   const ModuleEnvs& envs;
   const AliasTable& aliases;
   const std::unordered_map<NameId, Entity, IdHash>& alias_owner;
-  const NameSet& root_constants;      // names that a dim variable of another module must not have
-  std::vector<std::vector<bool>>& used_imports;  // by module, by import
+  const NameSet& root_constants;  // names that a dim variable of another module must not have
+  std::vector<std::vector<bool>>& used_imports;                     // by module, by import
   std::unordered_map<NameId, std::string, IdHash>& primitive_home;  // library definition of each
   Session& session;
 };
@@ -80,12 +80,12 @@ class DefResolver : public Rewriter {
   bool from_library_;
   TypeMode mode_ = TypeMode::Param;
   std::vector<NameId> path_params_;
-  NameSet dependent_;     // parameters that name a dim
-  NameSet bound_dims_;    // after renaming
+  NameSet dependent_;   // parameters that name a dim
+  NameSet bound_dims_;  // after renaming
   NameSet return_dims_;
   NameSet alias_params_;
-  NameSet used_names_;    // every name of the definition, for fresh ones
-  LocalScope dim_values_; // dims that an ascription made values
+  NameSet used_names_;     // every name of the definition, for fresh ones
+  LocalScope dim_values_;  // dims that an ascription made values
   std::unordered_map<NameId, NameId, IdHash> dim_renames_;
   PendingRebinds rebound_;  // outer names that a scope bind gave a new value, by place
 };

@@ -132,9 +132,8 @@ class Elaborator : public Rewriter {
   }
 
   void report_keyword(const Callee& callee, const Call& call, const Arg& arg) {
-    Diagnostic& diag =
-        session_.sink.report(Diag::ElabKwarg, arg.keyword_span,
-                             {names_.text(call.callee), names_.text(arg.keyword)});
+    Diagnostic& diag = session_.sink.report(Diag::ElabKwarg, arg.keyword_span,
+                                            {names_.text(call.callee), names_.text(arg.keyword)});
     std::vector<std::string> known;
     for (const Formal& formal : callee.formals) known.emplace_back(names_.text(formal.name));
     for (const std::string& near : closest(names_.text(arg.keyword), known, 1)) {
@@ -332,8 +331,7 @@ class DefaultCheck : public Rewriter {
   void check(NameId name, Span span) {
     if (reported_ || !forbidden_.count(name) || locals_.contains(name)) return;
     reported_ = true;
-    session_.sink.report(Diag::ElabDefaultScope, span,
-                         {names_.text(param_), names_.text(name)});
+    session_.sink.report(Diag::ElabDefaultScope, span, {names_.text(param_), names_.text(name)});
   }
 
   Session& session_;

@@ -69,8 +69,10 @@ class FreeNames {
   void type(TypeExprId id) {
     const TypeExpr& node = ast_[id];
     switch (node.kind()) {
-      case TypeExprKind::Optional: return type(node.as<TypeOptional>().inner);
-      case TypeExprKind::List: return type(node.as<TypeList>().item);
+      case TypeExprKind::Optional:
+        return type(node.as<TypeOptional>().inner);
+      case TypeExprKind::List:
+        return type(node.as<TypeList>().item);
       case TypeExprKind::Tuple:
         for (TypeExprId item : node.as<TypeTuple>().items) type(item);
         return;
@@ -124,7 +126,8 @@ class Substitution {
       case ExprKind::Float:
       case ExprKind::Bool:
       case ExprKind::Null:
-      case ExprKind::String: break;
+      case ExprKind::String:
+        break;
       case ExprKind::Path: {
         PathExpr& path = std::get<PathExpr>(node.data);
         path.path = this->path(path.path);
@@ -163,7 +166,8 @@ class Substitution {
       case ExprKind::If:
       case ExprKind::Lambda:
       case ExprKind::Paren:
-      case ExprKind::Do: AXON_UNREACHABLE("expression of a flat body");
+      case ExprKind::Do:
+        AXON_UNREACHABLE("expression of a flat body");
     }
     return ast_.add(std::move(node));
   }
@@ -276,8 +280,7 @@ std::vector<StmtId> substitute(const std::vector<StmtId>& body, const NameMap& m
   return Substitution(ast, map, dependent).run(body);
 }
 
-std::vector<StmtId> trim_scopes(const std::vector<StmtId>& body, const NameSet& formals,
-                                Ast& ast) {
+std::vector<StmtId> trim_scopes(const std::vector<StmtId>& body, const NameSet& formals, Ast& ast) {
   std::vector<StmtId> out;
   for (StmtId id : body) {
     Stmt node = ast[id];

@@ -107,8 +107,8 @@ class Flattener {
 
   void definition(const Definition& def, Program& out) {
     NameCollector names(def, session_.ast, session_.names);
-    FlattenContext context{program_, facts_,    aliases_, session_, def, def.path_params,
-                           names.all, names.outside, 0,    {}};
+    FlattenContext context{program_,        facts_,    aliases_,      session_, def,
+                           def.path_params, names.all, names.outside, 0,        {}};
     PrefixKind kind = prefix_kind(def, program_, session_.ast, session_.names);
     bool hidden = facts_.hidden(def.name);
     if (hidden) {
@@ -126,7 +126,8 @@ class Flattener {
     for (NameId path : context.path_names) {
       TypeExprId path_type;
       if (def.has_signature) {
-        path_type = session_.ast.add(TypeExpr{TypeNamed{session_.names.intern("Path"), {}, false}, {}});
+        path_type =
+            session_.ast.add(TypeExpr{TypeNamed{session_.names.intern("Path"), {}, false}, {}});
       }
       flat.params.push_back({path, false, path_type, {}, {}});
     }

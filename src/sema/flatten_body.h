@@ -17,10 +17,10 @@ struct FlattenContext {
   const PrefixFacts& facts;
   const AliasTable& aliases;
   Session& session;
-  const syntax::Definition& def;          // the source definition, elaborated
-  std::vector<NameId> path_names;         // its path parameters, the hidden one included
-  NameSet used_names;                     // every name of the definition, for fresh ones
-  NameSet outside_names;                  // names that mean a dim or a definition somewhere in it
+  const syntax::Definition& def;   // the source definition, elaborated
+  std::vector<NameId> path_names;  // its path parameters, the hidden one included
+  NameSet used_names;              // every name of the definition, for fresh ones
+  NameSet outside_names;           // names that mean a dim or a definition somewhere in it
   int helper_count = 0;
   std::vector<syntax::Definition> helpers;  // finished ones, inner before outer
 
@@ -29,7 +29,7 @@ struct FlattenContext {
 
 // What is known of a value name where a helper captures it.
 struct Captured {
-  syntax::TypeExprId type;   // declared type; invalid when it is not known
+  syntax::TypeExprId type;  // declared type; invalid when it is not known
   bool optional = false;
 };
 
@@ -61,8 +61,8 @@ class BodyFlattener {
   syntax::ExprId conditional(syntax::ExprId cond, syntax::ExprId then_value,
                              syntax::ExprId else_value, Span span);
   syntax::ExprId atomise(syntax::ExprId flat_id);
-  bool is_flat(syntax::ExprId id) const;     // needs no prelude
-  bool is_atom(syntax::ExprId id) const;     // of the input
+  bool is_flat(syntax::ExprId id) const;       // needs no prelude
+  bool is_atom(syntax::ExprId id) const;       // of the input
   bool is_flat_atom(syntax::ExprId id) const;  // of the output
   syntax::PathLit path(const syntax::PathLit& path) const;
   syntax::PathLit renamed(const syntax::PathLit& path) const;
@@ -89,7 +89,7 @@ class BodyFlattener {
   void loop(const syntax::Loop& node, Span span);
   void scope_bind(const syntax::ScopeBind& node, Span span);
   NameId bind_name(NameId name);
-  bool in_prefix(NameId flat_name) const;   // as a placeholder
+  bool in_prefix(NameId flat_name) const;  // as a placeholder
   bool is_path_name(NameId flat_name) const;
   std::vector<syntax::Target> bind_targets(const std::vector<syntax::Target>& targets);
   void emit_bind(std::vector<syntax::Target> targets, syntax::ExprId value, Span span);
@@ -99,10 +99,10 @@ class BodyFlattener {
   // flatten_helper.cc
   struct Branch {
     syntax::HelperKind kind = syntax::HelperKind::BranchTrue;
-    syntax::ExprId value;                                 // either this
-    const std::vector<syntax::StmtId>* suite = nullptr;   // or these, then `joined`
-    std::vector<NameId> joined;                           // names that a binding suite hands on
-    std::vector<NameId> non_null;                         // what the condition proves
+    syntax::ExprId value;                                // either this
+    const std::vector<syntax::StmtId>* suite = nullptr;  // or these, then `joined`
+    std::vector<NameId> joined;                          // names that a binding suite hands on
+    std::vector<NameId> non_null;                        // what the condition proves
     Span span;
   };
   syntax::ExprId branch(const Branch& branch);
@@ -133,17 +133,17 @@ class BodyFlattener {
   syntax::Ast& ast_;
   Interner& names_;
   syntax::PathLit prefix_;
-  LocalScope locals_;                 // source names in force
-  Renames renames_;                   // source name → name in the flat body, where they differ
-  NameSet visible_;                   // names bound so far in the flat body, outer ones included
-  std::unordered_map<NameId, Captured, IdHash> facts_;      // by flat name
+  LocalScope locals_;  // source names in force
+  Renames renames_;    // source name → name in the flat body, where they differ
+  NameSet visible_;    // names bound so far in the flat body, outer ones included
+  std::unordered_map<NameId, Captured, IdHash> facts_;       // by flat name
   std::unordered_map<NameId, NullTest, IdHash> null_tests_;  // by source name
   BlockKind block_ = BlockKind::Main;
-  bool in_do_ = false;                // inside an expression: nothing bound here may leak
-  NameSet block_renamed_;             // names that the current do-block has given a place
+  bool in_do_ = false;     // inside an expression: nothing bound here may leak
+  NameSet block_renamed_;  // names that the current do-block has given a place
   std::vector<syntax::StmtId> out_;
   int temporaries_ = 0;
-  NameSet own_names_;                 // names of the flat body, which temporaries skip
+  NameSet own_names_;  // names of the flat body, which temporaries skip
 };
 
 // Names in a flat body that nothing in it binds first, in order of use.
@@ -153,7 +153,8 @@ std::vector<NameId> free_in(const std::vector<syntax::StmtId>& body, const synta
 std::vector<syntax::StmtId> substitute(const std::vector<syntax::StmtId>& body,
                                        const std::unordered_map<NameId, NameId, IdHash>& map,
                                        const NameSet& dependent, syntax::Ast& ast);
-// Scopes may only name formals of the flat definition: cuts them before the first other placeholder.
+// Scopes may only name formals of the flat definition: cuts them before the first other
+// placeholder.
 std::vector<syntax::StmtId> trim_scopes(const std::vector<syntax::StmtId>& body,
                                         const NameSet& formals, syntax::Ast& ast);
 

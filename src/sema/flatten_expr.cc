@@ -90,10 +90,14 @@ bool BodyFlattener::is_flat_atom(ExprId id) const {
     case ExprKind::Bool:
     case ExprKind::Null:
     case ExprKind::String:
-    case ExprKind::Path: return true;
-    case ExprKind::List: return all(node.as<List>().items);
-    case ExprKind::Tuple: return all(node.as<Tuple>().items);
-    case ExprKind::Ascribe: return is_flat_atom(node.as<Ascribe>().value);
+    case ExprKind::Path:
+      return true;
+    case ExprKind::List:
+      return all(node.as<List>().items);
+    case ExprKind::Tuple:
+      return all(node.as<Tuple>().items);
+    case ExprKind::Ascribe:
+      return is_flat_atom(node.as<Ascribe>().value);
     case ExprKind::Call:
     case ExprKind::Pipe:
     case ExprKind::BindExpr:
@@ -102,7 +106,8 @@ bool BodyFlattener::is_flat_atom(ExprId id) const {
     case ExprKind::Binary:
     case ExprKind::Lambda:
     case ExprKind::Paren:
-    case ExprKind::Do: return false;
+    case ExprKind::Do:
+      return false;
   }
   return false;
 }
@@ -137,7 +142,8 @@ bool BodyFlattener::is_flat(ExprId id) const {
     case ExprKind::If:
       return is_atom(node.as<If>().cond) && is_flat(node.as<If>().then_value) &&
              is_flat(node.as<If>().else_value);
-    case ExprKind::Ascribe: return is_flat(node.as<Ascribe>().value);
+    case ExprKind::Ascribe:
+      return is_flat(node.as<Ascribe>().value);
     case ExprKind::Do: {
       const auto& body = node.as<Do>().body;
       const Return* last = body.size() == 1 ? ast_[body[0]].get<Return>() : nullptr;
@@ -146,7 +152,8 @@ bool BodyFlattener::is_flat(ExprId id) const {
       return std::all_of(last->values.begin(), last->values.end(),
                          [&](ExprId value) { return is_atom(value); });
     }
-    default: return false;
+    default:
+      return false;
   }
 }
 
@@ -169,17 +176,24 @@ ExprId BodyFlattener::atomise(ExprId flat_id) {
 ExprId BodyFlattener::flat(ExprId id) {
   Expr node = ast_[id];
   switch (node.kind()) {
-    case ExprKind::Name: return add({Name{value_name(node.as<Name>().name), {}}, node.span});
+    case ExprKind::Name:
+      return add({Name{value_name(node.as<Name>().name), {}}, node.span});
     case ExprKind::Int:
     case ExprKind::Float:
     case ExprKind::Bool:
     case ExprKind::Null:
-    case ExprKind::String: return add(std::move(node));
-    case ExprKind::Path: return add({PathExpr{path(node.as<PathExpr>().path)}, node.span});
-    case ExprKind::List: return add({List{atoms(node.as<List>().items)}, node.span});
-    case ExprKind::Tuple: return add({Tuple{atoms(node.as<Tuple>().items)}, node.span});
-    case ExprKind::Call: return flat_call(node.as<Call>(), node.span);
-    case ExprKind::BindExpr: return flat_bind(node.as<BindExpr>());
+    case ExprKind::String:
+      return add(std::move(node));
+    case ExprKind::Path:
+      return add({PathExpr{path(node.as<PathExpr>().path)}, node.span});
+    case ExprKind::List:
+      return add({List{atoms(node.as<List>().items)}, node.span});
+    case ExprKind::Tuple:
+      return add({Tuple{atoms(node.as<Tuple>().items)}, node.span});
+    case ExprKind::Call:
+      return flat_call(node.as<Call>(), node.span);
+    case ExprKind::BindExpr:
+      return flat_bind(node.as<BindExpr>());
     case ExprKind::If: {
       const If& branch = node.as<If>();
       return conditional(branch.cond, branch.then_value, branch.else_value, node.span);
@@ -188,15 +202,19 @@ ExprId BodyFlattener::flat(ExprId id) {
       const Ternary& branch = node.as<Ternary>();
       return conditional(branch.cond, branch.then_value, branch.else_value, node.span);
     }
-    case ExprKind::Binary: return flat_binary(id);
-    case ExprKind::Paren: return flat(node.as<Paren>().inner);
+    case ExprKind::Binary:
+      return flat_binary(id);
+    case ExprKind::Paren:
+      return flat(node.as<Paren>().inner);
     case ExprKind::Ascribe: {
       ExprId value = flat(node.as<Ascribe>().value);
       return add({Ascribe{value, type(node.as<Ascribe>().type)}, node.span});
     }
-    case ExprKind::Do: return flat_do(node.as<Do>(), node.span);
+    case ExprKind::Do:
+      return flat_do(node.as<Do>(), node.span);
     case ExprKind::Pipe:
-    case ExprKind::Lambda: break;
+    case ExprKind::Lambda:
+      break;
   }
   AXON_UNREACHABLE("node that normalise removes");
 }

@@ -18,12 +18,16 @@ TypeExprId plain_type(std::string_view name, Ast& ast, Interner& names) {
 void type_names(TypeExprId id, const Ast& ast, NameSet& out) {
   const TypeExpr& type = ast[id];
   switch (type.kind()) {
-    case TypeExprKind::Optional: return type_names(type.as<TypeOptional>().inner, ast, out);
-    case TypeExprKind::List: return type_names(type.as<TypeList>().item, ast, out);
+    case TypeExprKind::Optional:
+      return type_names(type.as<TypeOptional>().inner, ast, out);
+    case TypeExprKind::List:
+      return type_names(type.as<TypeList>().item, ast, out);
     case TypeExprKind::Tuple:
       for (TypeExprId item : type.as<TypeTuple>().items) type_names(item, ast, out);
       return;
-    case TypeExprKind::Named: out.insert(type.as<TypeNamed>().name); return;
+    case TypeExprKind::Named:
+      out.insert(type.as<TypeNamed>().name);
+      return;
   }
 }
 
@@ -187,17 +191,16 @@ std::vector<NameId> BodyFlattener::captured(const std::vector<StmtId>& body,
 
 ExprId BodyFlattener::branch_helper(const Branch& branch) {
   std::string label = branch.kind == HelperKind::BranchTrue ? "__cond_true_" : "__cond_else_";
-  std::string name = std::string(names_.text(ctx_.def.name)) + label +
-                     std::to_string(++ctx_.helper_count);
+  std::string name =
+      std::string(names_.text(ctx_.def.name)) + label + std::to_string(++ctx_.helper_count);
   BodyFlattener inner(ctx_, prefix_);
   inner.inherit(*this);
   NameSet proven;
   for (NameId source : branch.non_null) proven.insert(value_name(source));
   for (auto& [flat_name, fact] : inner.facts_) fact.optional &= !proven.count(flat_name);
   std::vector<ExprId> values;
-  const Do* block = branch.value.valid()
-                        ? ast_[strip_parens(branch.value, ast_)].get<Do>()
-                        : nullptr;
+  const Do* block =
+      branch.value.valid() ? ast_[strip_parens(branch.value, ast_)].get<Do>() : nullptr;
   if (block) {
     std::vector<StmtId> body = block->body;
     values = inner.values_of(body);
@@ -227,8 +230,8 @@ ExprId BodyFlattener::branch_helper(const Branch& branch) {
   std::vector<NameId> free = captured(body, ctx_.path_names);
   std::vector<size_t> untyped;
   for (size_t i = 0; i < free.size(); ++i) {
-    NameId param = names_.intern("__arg_" + std::string(names_.text(free[i])) + "_" +
-                                 std::to_string(i + 1));
+    NameId param =
+        names_.intern("__arg_" + std::string(names_.text(free[i])) + "_" + std::to_string(i + 1));
     map.emplace(free[i], param);
     formals.insert(param);
     Param out{param, false, {}, {}, {}};
@@ -267,8 +270,8 @@ bool BodyFlattener::is_flat_loop(const Loop& node) const {
 
 std::vector<StmtId> BodyFlattener::loop_call(const Loop& node, NameId var,
                                              const std::vector<Target>& carry, Span span) {
-  ExprId call = is_flat_loop(node) ? flat_step(node, var, carry)
-                                   : step_helper(node, var, carry, span);
+  ExprId call =
+      is_flat_loop(node) ? flat_step(node, var, carry) : step_helper(node, var, carry, span);
   return {ast_.add(Stmt{Yield{{call}}, ast_[node.body.back()].span})};
 }
 
@@ -353,9 +356,7 @@ ExprId BodyFlattener::step_helper(const Loop& node, NameId var, const std::vecto
   body.push_back(ast_.add(Stmt{Return{std::move(values)}, ast_[node.body.back()].span}));
 
   Call call{def.name, span, {}, {}};
-  auto pass = [&](NameId actual) {
-    call.args.push_back({{}, add({Name{actual, {}}, span}), {}});
-  };
+  auto pass = [&](NameId actual) { call.args.push_back({{}, add({Name{actual, {}}, span}), {}}); };
   for (NameId path : ctx_.path_names) pass(path);
   pass(var);
   for (const Target& target : carry) pass(target.name);

@@ -104,11 +104,15 @@ void BodyFlattener::statement(StmtId id) {
       emit_bind(std::move(targets), value, node.span);
       return;
     }
-    case StmtKind::If: return if_stmt(node.as<IfStmt>(), node.span);
-    case StmtKind::Loop: return loop(node.as<Loop>(), node.span);
-    case StmtKind::ScopeBind: return scope_bind(node.as<ScopeBind>(), node.span);
+    case StmtKind::If:
+      return if_stmt(node.as<IfStmt>(), node.span);
+    case StmtKind::Loop:
+      return loop(node.as<Loop>(), node.span);
+    case StmtKind::ScopeBind:
+      return scope_bind(node.as<ScopeBind>(), node.span);
     case StmtKind::Return:
-    case StmtKind::Yield: break;
+    case StmtKind::Yield:
+      break;
   }
   AXON_UNREACHABLE("return or yield in the middle of a block");
 }

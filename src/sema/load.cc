@@ -36,9 +36,7 @@ struct Found {
   std::string path;                   // a real path, or a path inside the library
   std::vector<std::string> overlays;  // library: folders to merge
   std::string name;                   // the namespace it would get
-  std::string key() const {
-    return library ? "library:" + path + "|" + join(overlays, ",") : path;
-  }
+  std::string key() const { return library ? "library:" + path + "|" + join(overlays, ",") : path; }
 };
 
 std::string expand_home(const std::string& entry) {
@@ -61,9 +59,7 @@ std::vector<std::string> clean_search_path(const std::vector<std::string>& entri
 class Loader {
  public:
   Loader(const LibrarySource& library, const LoadOptions& options, Session& session)
-      : library_(library),
-        search_path_(clean_search_path(options.search_path)),
-        session_(session) {
+      : library_(library), search_path_(clean_search_path(options.search_path)), session_(session) {
     out_.overlays = options.overlays;
   }
 
@@ -141,7 +137,8 @@ class Loader {
   }
 
   void add_alias(NameId name, size_t index) {
-    if (name != out_.modules[index].name) out_.module_aliases.emplace(name, out_.modules[index].name);
+    if (name != out_.modules[index].name)
+      out_.module_aliases.emplace(name, out_.modules[index].name);
   }
 
   std::optional<Found> find(const std::string& name, bool from_library, const std::string& folder,
@@ -267,8 +264,8 @@ class Loader {
   std::vector<std::string> search_path_;
   Session& session_;
   LoadedModules out_;
-  std::unordered_map<std::string, size_t> state_;              // by Found::key()
-  std::vector<std::pair<std::string, std::string>> open_;      // key, name shown
+  std::unordered_map<std::string, size_t> state_;          // by Found::key()
+  std::vector<std::pair<std::string, std::string>> open_;  // key, name shown
   std::unordered_set<int32_t> taken_;
 };
 

@@ -44,8 +44,10 @@ class Materializer : public Rewriter {
       case ExprKind::Bool:
       case ExprKind::Null:
       case ExprKind::String:
-      case ExprKind::List: return true;
-      default: return false;
+      case ExprKind::List:
+        return true;
+      default:
+        return false;
     }
   }
 
@@ -70,7 +72,8 @@ class Materializer : public Rewriter {
     }
     reads.push_back(std::move(read));
     if (answer.converted_from.empty()) return;
-    session_.sink.report(Diag::WConfigConv, span, {answer.key, answer.converted_from, "an integer"});
+    session_.sink.report(Diag::WConfigConv, span,
+                         {answer.key, answer.converted_from, "an integer"});
   }
 
   // A key that is piped into its read.
@@ -85,7 +88,8 @@ class Materializer : public Rewriter {
       ExprId now = children(form);
       Expr inner = ast_[now];
       Call call;
-      if (const Name* name = inner.get<Name>()) call = Call{name->name, inner.span, name->suffixes, {}};
+      if (const Name* name = inner.get<Name>())
+        call = Call{name->name, inner.span, name->suffixes, {}};
       if (const Call* written = inner.get<Call>()) call = *written;
       bool is_first = first;
       first = false;

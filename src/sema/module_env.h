@@ -29,10 +29,10 @@ struct Candidate {
 // Outcome of a lookup: one candidate is a hit, several an ambiguity.
 struct NameLookup {
   std::vector<Candidate> candidates;
-  bool own = false;             // defined in the asking file
-  bool not_imported = false;    // found in a module that the file does not import
-  bool is_private = false;      // found by a qualified name though not exported
-  size_t owner = 0;             // the module of a qualified hit
+  bool own = false;           // defined in the asking file
+  bool not_imported = false;  // found in a module that the file does not import
+  bool is_private = false;    // found by a qualified name though not exported
+  size_t owner = 0;           // the module of a qualified hit
 };
 
 class ModuleEnvs {

@@ -1,4 +1,5 @@
-// Makes calls, pipes, path suffixes, zero-argument references and loops explicit (language.md 10.5).
+// Makes calls, pipes, path suffixes, zero-argument references and loops explicit
+// (language.md 10.5).
 #include <algorithm>
 
 #include "sema/alias.h"
@@ -17,24 +18,35 @@ namespace {
 std::string describe(const Expr& node) {
   switch (node.kind()) {
     case ExprKind::Int:
-    case ExprKind::Float: return "a number";
+    case ExprKind::Float:
+      return "a number";
     case ExprKind::Bool:
-    case ExprKind::Null: return "a literal";
-    case ExprKind::String: return "a string";
-    case ExprKind::Path: return "a path";
-    case ExprKind::List: return "a list";
-    case ExprKind::Tuple: return "a tuple";
+    case ExprKind::Null:
+      return "a literal";
+    case ExprKind::String:
+      return "a string";
+    case ExprKind::Path:
+      return "a path";
+    case ExprKind::List:
+      return "a list";
+    case ExprKind::Tuple:
+      return "a tuple";
     case ExprKind::If:
-    case ExprKind::Ternary: return "a conditional";
-    case ExprKind::Binary: return "an operator expression";
-    case ExprKind::Ascribe: return "an ascription";
-    case ExprKind::Do: return "a do block";
+    case ExprKind::Ternary:
+      return "a conditional";
+    case ExprKind::Binary:
+      return "an operator expression";
+    case ExprKind::Ascribe:
+      return "an ascription";
+    case ExprKind::Do:
+      return "a do block";
     case ExprKind::Name:
     case ExprKind::Call:
     case ExprKind::Pipe:
     case ExprKind::BindExpr:
     case ExprKind::Lambda:
-    case ExprKind::Paren: break;
+    case ExprKind::Paren:
+      break;
   }
   return "an expression";
 }
@@ -53,12 +65,15 @@ class TypeVariables {
   void reserve(TypeExprId id) {
     const TypeExpr& type = session_.ast[id];
     switch (type.kind()) {
-      case TypeExprKind::Optional: return reserve(type.as<TypeOptional>().inner);
-      case TypeExprKind::List: return reserve(type.as<TypeList>().item);
+      case TypeExprKind::Optional:
+        return reserve(type.as<TypeOptional>().inner);
+      case TypeExprKind::List:
+        return reserve(type.as<TypeList>().item);
       case TypeExprKind::Tuple:
         for (TypeExprId item : type.as<TypeTuple>().items) reserve(item);
         return;
-      case TypeExprKind::Named: break;
+      case TypeExprKind::Named:
+        break;
     }
     const TypeNamed& named = type.as<TypeNamed>();
     used_.insert(named.name);
@@ -86,7 +101,8 @@ class TypeVariables {
         if (items == node.as<TypeTuple>().items) return id;
         return session_.ast.add(TypeExpr{TypeTuple{std::move(items)}, node.span});
       }
-      case TypeExprKind::Named: return named(id, node.as<TypeNamed>(), node.span);
+      case TypeExprKind::Named:
+        return named(id, node.as<TypeNamed>(), node.span);
     }
     return id;
   }
@@ -216,8 +232,10 @@ class Normalizer : public Rewriter {
     ExprId inner = children(id);
     Expr node = ast_[inner];
     switch (node.kind()) {
-      case ExprKind::Name: return name(inner, node.as<Name>(), node.span);
-      case ExprKind::Path: return path_value(node.as<PathExpr>().path, inner);
+      case ExprKind::Name:
+        return name(inner, node.as<Name>(), node.span);
+      case ExprKind::Path:
+        return path_value(node.as<PathExpr>().path, inner);
       case ExprKind::Call: {
         Call call = node.as<Call>();
         return finish_call(inner, std::move(call), {}, node.span);
@@ -233,7 +251,8 @@ class Normalizer : public Rewriter {
         ternary.cond = paren->inner;
         return ast_.add(std::move(node));
       }
-      default: return inner;
+      default:
+        return inner;
     }
   }
 
@@ -248,8 +267,8 @@ class Normalizer : public Rewriter {
       if (last) node.body.pop_back();
       for (ExprId value : values) {
         if (ast_[strip_parens(value, ast_)].kind() == ExprKind::Null) continue;
-        node.body.push_back(ast_.add(Stmt{
-            Bind{{Target{names_.intern("_"), span}}, value, {}}, span}));
+        node.body.push_back(
+            ast_.add(Stmt{Bind{{Target{names_.intern("_"), span}}, value, {}}, span}));
       }
       node.body.push_back(ast_.add(Stmt{Yield{{ast_.add(Expr{Null{}, span})}}, span}));
     } else if (!last) {
@@ -360,7 +379,8 @@ class Normalizer : public Rewriter {
     return value;
   }
 
-  // Path suffixes, then path slots given by keyword, then the piped value and the written arguments.
+  // Path suffixes, then path slots given by keyword, then the piped value and the written
+  // arguments.
   ExprId finish_call(ExprId id, Call call, ExprId piped, Span span) {
     Callee callee = find_callee(call.callee, program_, ast_, names_);
     bool by_keyword = std::any_of(call.args.begin(), call.args.end(), [&](const Arg& arg) {

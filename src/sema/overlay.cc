@@ -12,8 +12,8 @@ namespace {
 // Replaces the item of the same name, or appends.
 template <class T>
 void put_named(std::vector<T>& items, T item) {
-  auto same = std::find_if(items.begin(), items.end(),
-                           [&](const T& old) { return old.name == item.name; });
+  auto same =
+      std::find_if(items.begin(), items.end(), [&](const T& old) { return old.name == item.name; });
   if (same != items.end()) {
     *same = std::move(item);
   } else {
@@ -32,10 +32,10 @@ void merge_imports(std::vector<Import>& base, const std::vector<Import>& over) {
                base.end());
   }
   for (const Import& import : over) {
-    bool known = !import.has_members &&
-                 std::any_of(base.begin(), base.end(), [&](const Import& old) {
-                   return old.module == import.module && !old.has_members;
-                 });
+    bool known =
+        !import.has_members && std::any_of(base.begin(), base.end(), [&](const Import& old) {
+          return old.module == import.module && !old.has_members;
+        });
     if (!known) base.push_back(import);
   }
 }

@@ -98,13 +98,15 @@ class PragmaMerger {
     if (before == value) return;
     auto quoted = [&](NameId id) { return "\"" + std::string(session_.names.text(id)) + "\""; };
     session_.sink
-        .report(Diag::NormPragmaConflict, pragma.span, {upper(pragma), quoted(before), quoted(value)})
+        .report(Diag::NormPragmaConflict, pragma.span,
+                {upper(pragma), quoted(before), quoted(value)})
         .note(Note::NoteFirstHere, old->span);
   }
 
   void single_text(const Pragma& pragma) {
     auto value = text(pragma.value);
-    if (!value || session_.names.text(*value).empty()) return bad(pragma, "a string that is not empty");
+    if (!value || session_.names.text(*value).empty())
+      return bad(pragma, "a string that is not empty");
     put_single(pragma, *value);
   }
 

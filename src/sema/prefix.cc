@@ -33,8 +33,10 @@ bool reads_config(std::string_view primitive) {
     case Op::ConfigList:
     case Op::ConfigValue:
     case Op::ConfigHas:
-    case Op::ConfigHasValue: return true;
-    default: return false;
+    case Op::ConfigHasValue:
+      return true;
+    default:
+      return false;
   }
 }
 
@@ -94,8 +96,8 @@ class ParamUses : public Rewriter {
 // Calls and relative paths of one body, each with what its prefix is made of.
 struct PrefixedCall {
   NameId callee;
-  bool from_base = false;   // the prefix starts with the definition's own
-  bool extended = false;    // something was added to it, or it is absolute and not empty
+  bool from_base = false;  // the prefix starts with the definition's own
+  bool extended = false;   // something was added to it, or it is absolute and not empty
 };
 
 class PrefixScan : public Rewriter {
@@ -196,9 +198,8 @@ void PrefixFacts::find_config_keys(Session& session) {
         if (config_keys_[d][formal]) continue;
         const ParamUses::Uses& use = uses[d].of(defs[d].params[p].name);
         bool key = !use.other && !use.arguments.empty() &&
-                   std::all_of(use.arguments.begin(), use.arguments.end(), [&](const Use& at) {
-                     return config_key(at.callee, at.index);
-                   });
+                   std::all_of(use.arguments.begin(), use.arguments.end(),
+                               [&](const Use& at) { return config_key(at.callee, at.index); });
         if (!key) continue;
         config_keys_[d][formal] = true;
         changed = true;

@@ -41,14 +41,16 @@ class AliasEquality {
     switch (a.kind()) {
       case TypeExprKind::Optional:
         return type(a.as<TypeOptional>().inner, b.as<TypeOptional>().inner);
-      case TypeExprKind::List: return type(a.as<TypeList>().item, b.as<TypeList>().item);
+      case TypeExprKind::List:
+        return type(a.as<TypeList>().item, b.as<TypeList>().item);
       case TypeExprKind::Tuple: {
         const auto& x = a.as<TypeTuple>().items;
         const auto& y = b.as<TypeTuple>().items;
         return std::equal(x.begin(), x.end(), y.begin(), y.end(),
                           [&](TypeExprId p, TypeExprId q) { return type(p, q); });
       }
-      case TypeExprKind::Named: break;
+      case TypeExprKind::Named:
+        break;
     }
     const TypeNamed& x = a.as<TypeNamed>();
     const TypeNamed& y = b.as<TypeNamed>();
@@ -67,15 +69,19 @@ class AliasEquality {
     const DimExpr& b = ast_[right];
     if (a.kind() != b.kind()) return false;
     switch (a.kind()) {
-      case DimExprKind::Int: return a.as<DimInt>().value == b.as<DimInt>().value;
-      case DimExprKind::Name: return name(a.as<DimName>().name, b.as<DimName>().name);
-      case DimExprKind::Variadic: return name(a.as<DimVariadic>().name, b.as<DimVariadic>().name);
+      case DimExprKind::Int:
+        return a.as<DimInt>().value == b.as<DimInt>().value;
+      case DimExprKind::Name:
+        return name(a.as<DimName>().name, b.as<DimName>().name);
+      case DimExprKind::Variadic:
+        return name(a.as<DimVariadic>().name, b.as<DimVariadic>().name);
       case DimExprKind::Binary: {
         const DimBinary& x = a.as<DimBinary>();
         const DimBinary& y = b.as<DimBinary>();
         return x.op == y.op && dim(x.left, y.left) && dim(x.right, y.right);
       }
-      case DimExprKind::Paren: break;
+      case DimExprKind::Paren:
+        break;
     }
     return false;
   }
@@ -106,8 +112,8 @@ class Resolver {
       used_imports_.emplace_back(module.module.imports.size(), false);
       resolved_.emplace_back(module.module.definitions.size());
     }
-    ResolveContext context{envs_,           aliases,         alias_owner_, root_constants_,
-                           used_imports_,   primitive_home_, session_};
+    ResolveContext context{envs_,         aliases,         alias_owner_, root_constants_,
+                           used_imports_, primitive_home_, session_};
     context_ = &context;
     if (!check_alias_cycles(aliases, session_)) return {};
     resolve_aliases();

@@ -1,5 +1,6 @@
-// The stages of the front end as functions from one value type to the next (language.md 10, design.md 2).
-// Each reports to the session's sink; a stage that reported an error is the last (the driver stops).
+// The stages of the front end as functions from one value type to the next (language.md 10,
+// design.md 2). Each reports to the session's sink; a stage that reported an error is the last (the
+// driver stops).
 #pragma once
 
 #include <string>
@@ -16,14 +17,16 @@ namespace axon::sema {
 
 struct LoadedModule {
   syntax::Module module;
-  NameId name;                 // namespace; invalid for the root
+  NameId name;  // namespace; invalid for the root
   bool from_library = false;
-  std::vector<size_t> import_targets;  // parallel to module.imports: index into LoadedModules::modules
+  std::vector<size_t>
+      import_targets;  // parallel to module.imports: index into LoadedModules::modules
 };
 // Dependencies before dependents, imports of one file alphabetically; the root is last.
 struct LoadedModules {
   std::vector<LoadedModule> modules;
-  std::unordered_map<NameId, NameId, IdHash> module_aliases;  // other import names of a module → canonical
+  std::unordered_map<NameId, NameId, IdHash>
+      module_aliases;  // other import names of a module → canonical
   std::vector<std::string> overlays;
 };
 struct LoadOptions {
@@ -35,23 +38,30 @@ struct LibrarySource {
   virtual ~LibrarySource() = default;
   virtual const std::string_view* find(std::string_view relative_path) const = 0;
 };
-// Parses `root_path` (already in session.files as `root`) and everything it imports (language.md 7.1).
-LoadedModules load(FileId root, const LibrarySource& library, const LoadOptions& options, Session& session);
+// Parses `root_path` (already in session.files as `root`) and everything it imports
+// (language.md 7.1).
+LoadedModules load(FileId root, const LibrarySource& library, const LoadOptions& options,
+                   Session& session);
 
 // ---- resolve … flatten ---------------------------------------------------------------------
 
-// One closed program: canonical names, no imports. The same struct carries the later stages; what may
-// occur in it is the stage's validator's business.
+// One closed program: canonical names, no imports. The same struct carries the later stages; what
+// may occur in it is the stage's validator's business.
 struct Program {
-  std::vector<syntax::Definition> definitions;  // dependencies of files first, source order within a file
-  std::vector<syntax::TypeAlias> aliases;       // empty from flatten on
-  std::vector<syntax::Pragma> pragmas;          // the root's
+  std::vector<syntax::Definition>
+      definitions;  // dependencies of files first, source order within a file
+  std::vector<syntax::TypeAlias> aliases;  // empty from flatten on
+  std::vector<syntax::Pragma> pragmas;     // the root's
   NameId main;
   std::unordered_map<NameId, size_t, IdHash> by_name;
   std::vector<std::string> overlays;
 };
-struct ClosedProgram { Program program; };
-struct NormalizedProgram { Program program; };
+struct ClosedProgram {
+  Program program;
+};
+struct NormalizedProgram {
+  Program program;
+};
 struct ElaboratedProgram {
   Program program;
   // MAIN's defaults, which elaboration takes out of the program (language.md 10.6): by parameter.
@@ -63,9 +73,10 @@ struct FlatProgram {
 };
 
 struct ResolveOptions {
-  std::string main;            // explicit entry name, or empty
+  std::string main;  // explicit entry name, or empty
 };
-ClosedProgram resolve(const LoadedModules& modules, const ResolveOptions& options, Session& session);
+ClosedProgram resolve(const LoadedModules& modules, const ResolveOptions& options,
+                      Session& session);
 
 // The checkpoint's answers; both may be null (no checkpoint).
 struct Answers {
@@ -76,10 +87,13 @@ struct Answers {
 struct ConfigRead {
   std::string key;
   enum class Outcome : uint8_t { Read, Defaulted, Missing } outcome = Outcome::Read;
-  std::string value;           // shown
+  std::string value;  // shown
   Span span;
 };
-struct Materialized { ClosedProgram closed; std::vector<ConfigRead> config_reads; };
+struct Materialized {
+  ClosedProgram closed;
+  std::vector<ConfigRead> config_reads;
+};
 Materialized materialize(const ClosedProgram& closed, const Answers& answers, Session& session);
 
 NormalizedProgram normalize(const ClosedProgram& closed, Session& session);
@@ -88,7 +102,11 @@ FlatProgram flatten(const ElaboratedProgram& elaborated, Session& session);
 
 // ---- typecheck -----------------------------------------------------------------------------
 
-struct TypedParam { NameId name; TypeId type; bool optional = false; };
+struct TypedParam {
+  NameId name;
+  TypeId type;
+  bool optional = false;
+};
 struct TypedDefinition {
   std::vector<TypedParam> params;
   TypeId return_type;
@@ -98,9 +116,9 @@ struct TypedDefinition {
   std::vector<std::pair<NameId, DimId>> dim_values;
 };
 struct TypedProgram {
-  FlatProgram flat;                           // ternaries decided for every call may be gone
-  std::vector<TypeId> type_of;                // by ExprId, for every expression of the program
-  std::vector<TypedDefinition> definitions;   // parallel to flat.program.definitions
+  FlatProgram flat;                          // ternaries decided for every call may be gone
+  std::vector<TypeId> type_of;               // by ExprId, for every expression of the program
+  std::vector<TypedDefinition> definitions;  // parallel to flat.program.definitions
 };
 TypedProgram typecheck(const FlatProgram& flat, const Answers& answers, Session& session);
 

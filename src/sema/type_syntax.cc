@@ -52,9 +52,16 @@ class Writer {
         for (TypeId item : data.items) node.items.push_back(type(item));
         return s_.ast.add(TypeExpr{std::move(node), {}});
       }
-      case TypeKind::Variable: case TypeKind::Error: case TypeKind::Any: case TypeKind::Null:
-      case TypeKind::Int: case TypeKind::Dim: case TypeKind::Float: case TypeKind::Bool:
-      case TypeKind::String: case TypeKind::Path:
+      case TypeKind::Variable:
+      case TypeKind::Error:
+      case TypeKind::Any:
+      case TypeKind::Null:
+      case TypeKind::Int:
+      case TypeKind::Dim:
+      case TypeKind::Float:
+      case TypeKind::Bool:
+      case TypeKind::String:
+      case TypeKind::Path:
         return named(data.kind == TypeKind::Error ? "Any" : s_.types.show(id));
     }
     AXON_UNREACHABLE("type kind");
@@ -71,14 +78,30 @@ class Writer {
     char op = '+';
     int own = 1;
     switch (tree.kind) {
-      case Kind::Integer: return s_.ast.add(DimExpr{DimInt{tree.value}, {}});
-      case Kind::Symbol: return s_.ast.add(DimExpr{DimName{s_.dims.symbol(tree.symbol).name}, {}});
-      case Kind::Add: break;
-      case Kind::Sub: op = '-'; break;
-      case Kind::Mul: op = '*'; own = 3; break;
-      case Kind::Div: op = '/'; own = 3; break;
-      case Kind::Mod: op = '%'; own = 3; break;
-      case Kind::Min: case Kind::Max: AXON_UNREACHABLE("types as checked have no extrema");
+      case Kind::Integer:
+        return s_.ast.add(DimExpr{DimInt{tree.value}, {}});
+      case Kind::Symbol:
+        return s_.ast.add(DimExpr{DimName{s_.dims.symbol(tree.symbol).name}, {}});
+      case Kind::Add:
+        break;
+      case Kind::Sub:
+        op = '-';
+        break;
+      case Kind::Mul:
+        op = '*';
+        own = 3;
+        break;
+      case Kind::Div:
+        op = '/';
+        own = 3;
+        break;
+      case Kind::Mod:
+        op = '%';
+        own = 3;
+        break;
+      case Kind::Min:
+      case Kind::Max:
+        AXON_UNREACHABLE("types as checked have no extrema");
     }
     DimExprId out = dim(tree.operands[0], own);
     for (size_t i = 1; i < tree.operands.size(); ++i) {

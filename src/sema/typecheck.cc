@@ -1,4 +1,5 @@
-// The typecheck stage: each definition once generically, calls for their arguments (language.md 6, 10.8).
+// The typecheck stage: each definition once generically, calls for their arguments (language.md
+// 6, 10.8).
 #include <algorithm>
 
 #include "sema/typecheck_checker.h"
@@ -120,17 +121,19 @@ void Checker::apply_return(Frame& f) {
   if (auto bad = f.u.unify(body.type, declared, type, notes)) {
     std::string name(s_.names.text(f.def.name));
     std::vector<DiagArg> args{name, show(f, body.type), show(f, declared)};
-    report_mismatch(f, *bad, "the result of `" + name + "`", where, std::pair(Diag::TypeReturn, args),
-                    s_.ast[f.def.return_type].span);
+    report_mismatch(f, *bad, "the result of `" + name + "`", where,
+                    std::pair(Diag::TypeReturn, args), s_.ast[f.def.return_type].span);
     type = declared;
   }
   if (notes.dropped_optional) {
-    warn(f, Diag::WOptional, where, {"the result of `" + std::string(s_.names.text(f.def.name)) + "`", show(f, declared)});
+    warn(f, Diag::WOptional, where,
+         {"the result of `" + std::string(s_.names.text(f.def.name)) + "`", show(f, declared)});
   }
   // An error type stays where anything is promised: what never returns fits every branch.
   if (t_.kind(type) == TypeKind::Error && t_.kind(declared) != TypeKind::Any) type = declared;
   Known known = body.known;
-  if (t_.kind(t_.strip_optional(f.u.resolve(type))) == TypeKind::Float && known.is_dim()) known = {};
+  if (t_.kind(t_.strip_optional(f.u.resolve(type))) == TypeKind::Float && known.is_dim())
+    known = {};
   f.returned = sized(f, {f.u.resolve(type), known});
 }
 
@@ -165,7 +168,8 @@ std::vector<std::pair<NameId, DimId>> Checker::merged_dims(Frame& f) {
   std::vector<std::pair<NameId, DimId>> out;
   for (const auto& [name, dim] : f.dims) {
     auto symbol = d_.as_symbol(dim);
-    bool of_parameters = symbol && d_.symbol(*symbol).kind == SymbolKind::Variable && f.declared.count(*symbol) > 0;
+    bool of_parameters =
+        symbol && d_.symbol(*symbol).kind == SymbolKind::Variable && f.declared.count(*symbol) > 0;
     if (of_parameters && f.u.resolve(dim) != dim) out.emplace_back(name, f.u.resolve(dim));
   }
   return out;
@@ -173,7 +177,8 @@ std::vector<std::pair<NameId, DimId>> Checker::merged_dims(Frame& f) {
 
 void Checker::warn_merged(Frame& f) {
   for (const auto& [name, dim] : merged_dims(f)) {
-    s_.sink.report(Diag::WDimMerged, f.def.name_span, {s_.names.text(name), show(f, dim), s_.names.text(f.def.name)});
+    s_.sink.report(Diag::WDimMerged, f.def.name_span,
+                   {s_.names.text(name), show(f, dim), s_.names.text(f.def.name)});
   }
 }
 
@@ -199,10 +204,12 @@ std::vector<std::string> Checker::constraint_texts(Frame& f) {
   for (const DimConstraint& c : violated) {
     Mismatch m;
     bool constants = !d_.symbols(c.left).empty() || !d_.symbols(c.right).empty();
-    m.kind = constants && f.u.value(c.left) && f.u.value(c.right) ? Mismatch::Kind::DimConst : Mismatch::Kind::Dim;
+    m.kind = constants && f.u.value(c.left) && f.u.value(c.right) ? Mismatch::Kind::DimConst
+                                                                  : Mismatch::Kind::Dim;
     m.left_dim = c.left;
     m.right_dim = c.right;
-    report_mismatch(f, m, "this", c.origin >= 0 ? f.origins[static_cast<size_t>(c.origin)] : f.def.name_span);
+    report_mismatch(f, m, "this",
+                    c.origin >= 0 ? f.origins[static_cast<size_t>(c.origin)] : f.def.name_span);
   }
   return out;
 }

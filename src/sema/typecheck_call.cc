@@ -151,15 +151,18 @@ Value Checker::eval_call(Frame& f, const Call& call, Span span) {
   return call_definition(f, found->second, call, std::move(args), span);
 }
 
-Value Checker::call_primitive(Frame& f, Op op, const Call& call, const std::vector<Value>& args, Span span) {
+Value Checker::call_primitive(Frame& f, Op op, const Call& call, const std::vector<Value>& args,
+                              Span span) {
   const OpSignature& signature = op_signature(op);
   std::vector<ops::RuleArg> rule_args;
   for (const Value& arg : args) rule_args.push_back({arg.type, resolve(f, arg.known)});
   if (rule_args.size() > signature.params.size()) {
-    report(f, Diag::ElabArity, span, {s_.names.text(call.callee), signature.params.size(), rule_args.size()});
+    report(f, Diag::ElabArity, span,
+           {s_.names.text(call.callee), signature.params.size(), rule_args.size()});
     return {t_.error(), {}};
   }
-  while (rule_args.size() < signature.params.size()) rule_args.push_back({t_.null(), Known::null()});
+  while (rule_args.size() < signature.params.size())
+    rule_args.push_back({t_.null(), Known::null()});
   f.u.set_origin(origin(f, span));
   ops::RuleResult result = ops::type_rule(op, rule_args, f.u);
   if (result.error) {
@@ -170,7 +173,8 @@ Value Checker::call_primitive(Frame& f, Op op, const Call& call, const std::vect
     auto i = static_cast<size_t>(index);
     if (i >= call.args.size()) continue;
     warn(f, Diag::WOptional, s_.ast[call.args[i].value].span,
-         {"argument `" + std::string(signature.params[i].name) + "` of `" + std::string(s_.names.text(call.callee)) + "`",
+         {"argument `" + std::string(signature.params[i].name) + "` of `" +
+              std::string(s_.names.text(call.callee)) + "`",
           show(f, t_.strip_optional(f.u.resolve(args[i].type)))});
   }
   for (size_t i = 0; i < call.args.size(); ++i) {
@@ -182,12 +186,12 @@ Value Checker::call_primitive(Frame& f, Op op, const Call& call, const std::vect
 }
 
 // Problems with the arguments themselves, at the arguments.
-void Checker::check_arguments(Frame& f, const Summary& summary, const std::vector<Value>& args, const Call& call,
-                              size_t callee, Span span) {
+void Checker::check_arguments(Frame& f, const Summary& summary, const std::vector<Value>& args,
+                              const Call& call, size_t callee, Span span) {
   const Definition& def = program_.definitions[callee];
   auto what = [&](int index) {
-    return "argument `" + std::string(s_.names.text(def.params[static_cast<size_t>(index)].name)) + "` of `" +
-           std::string(s_.names.text(def.name)) + "`";
+    return "argument `" + std::string(s_.names.text(def.params[static_cast<size_t>(index)].name)) +
+           "` of `" + std::string(s_.names.text(def.name)) + "`";
   };
   auto where = [&](int index) {
     auto i = static_cast<size_t>(index);
@@ -218,7 +222,8 @@ TypeId integer_type(Session& s, TypeExprId id) {
 
 }  // namespace
 
-Value Checker::call_definition(Frame& f, size_t callee, const Call& call, std::vector<Value> args, Span span) {
+Value Checker::call_definition(Frame& f, size_t callee, const Call& call, std::vector<Value> args,
+                               Span span) {
   const Definition& def = program_.definitions[callee];
   if (states_[callee] == State::New) check_generic(callee);
   for (const auto& [symbol, meaning] : rigid_meanings_) f.u.define(symbol, meaning);
@@ -238,21 +243,24 @@ Value Checker::call_definition(Frame& f, size_t callee, const Call& call, std::v
       retype_literal(f, call.args[i].value, needed);
     }
   }
-  if (summary.failure && summary.failure->argument < 0) report_call(f, *summary.failure, callee, span);
+  if (summary.failure && summary.failure->argument < 0)
+    report_call(f, *summary.failure, callee, span);
   if (summary.failure && !summary.result.type.valid()) return {t_.error(), {}};
   return apply_summary(f, summary, symbols, span);
 }
 
 // A helper is part of the definition that it came from: its expressions are recorded with those of
 // the caller, and its errors are the caller's.
-Value Checker::call_helper(Frame& f, size_t callee, const std::vector<Value>& args, const Call& call, Span span) {
+Value Checker::call_helper(Frame& f, size_t callee, const std::vector<Value>& args,
+                           const Call& call, Span span) {
   std::vector<SymbolId> symbols = symbols_of(args);
   if (f.record || f.muted == 0) {
     Summary summary = check_call(f, callee, args, f.record);
     summary.symbols = symbols;
     check_arguments(f, summary, args, call, callee, span);
     if (summary.failure && summary.failure->argument < 0 && !f.failure) f.failure = summary.failure;
-    return summary.result.type.valid() ? apply_summary(f, summary, symbols, span) : Value{t_.error(), {}};
+    return summary.result.type.valid() ? apply_summary(f, summary, symbols, span)
+                                       : Value{t_.error(), {}};
   }
   std::string key = key_of(callee, args, symbols);
   auto found = memo_.find(key);
@@ -263,12 +271,14 @@ Value Checker::call_helper(Frame& f, size_t callee, const std::vector<Value>& ar
   }
   const Summary& summary = *found->second;
   if (summary.failure && !f.failure && !f.reports) f.failure = summary.failure;
-  return summary.result.type.valid() ? apply_summary(f, summary, symbols, span) : Value{t_.error(), {}};
+  return summary.result.type.valid() ? apply_summary(f, summary, symbols, span)
+                                     : Value{t_.error(), {}};
 }
 
 // ---- one check for given arguments ---------------------------------------------------------
 
-Summary Checker::check_call(Frame& caller, size_t callee, const std::vector<Value>& args, bool record) {
+Summary Checker::check_call(Frame& caller, size_t callee, const std::vector<Value>& args,
+                            bool record) {
   const Definition& def = program_.definitions[callee];
   bool helper = def.helper.kind != HelperKind::None;
   Frame g(callee, def, t_);
@@ -302,7 +312,8 @@ Summary Checker::check_call(Frame& caller, size_t callee, const std::vector<Valu
   --running_[callee];
   if (record) {
     Header header = header_of(g);
-    for (Recorded r : g.recorded) caller.recorded.push_back({r.definition, r.expr, g.u.resolve(r.type)});
+    for (Recorded r : g.recorded)
+      caller.recorded.push_back({r.definition, r.expr, g.u.resolve(r.type)});
     for (Header h : g.headers) {
       for (Value& param : h.params) param = resolve(g, param);
       h.result = g.u.resolve(h.result);
@@ -322,7 +333,8 @@ void Checker::export_facts(Frame& g, Summary& out) {
   auto ours = [&](DimId dim) {
     for (SymbolId symbol : d_.symbols(dim)) {
       bool rigid = d_.symbol(symbol).kind == SymbolKind::Rigid;
-      if (!rigid && std::find(out.symbols.begin(), out.symbols.end(), symbol) == out.symbols.end()) return false;
+      if (!rigid && std::find(out.symbols.begin(), out.symbols.end(), symbol) == out.symbols.end())
+        return false;
     }
     return true;
   };
@@ -337,7 +349,8 @@ void Checker::export_facts(Frame& g, Summary& out) {
       continue;
     }
     DimId dim = g.u.resolve(d_.of(symbol));
-    if (ours(dim)) out.equations.push_back({DimConstraint::Kind::Equal, d_.of(symbol), dim, g.def.name_span});
+    if (ours(dim))
+      out.equations.push_back({DimConstraint::Kind::Equal, d_.of(symbol), dim, g.def.name_span});
   }
   std::vector<DimConstraint> violated;
   for (const DimConstraint& c : g.u.open_constraints(violated)) {
@@ -355,9 +368,10 @@ void Checker::export_facts(Frame& g, Summary& out) {
   }
 }
 
-// The result of a check in the caller's terms: the check's symbols become the actual ones, symbols of
-// its own become new ones, and its findings are added to the caller's.
-Value Checker::apply_summary(Frame& f, const Summary& summary, const std::vector<SymbolId>& actual, Span span) {
+// The result of a check in the caller's terms: the check's symbols become the actual ones, symbols
+// of its own become new ones, and its findings are added to the caller's.
+Value Checker::apply_summary(Frame& f, const Summary& summary, const std::vector<SymbolId>& actual,
+                             Span span) {
   std::map<SymbolId, SymbolId> renamed;
   for (size_t i = 0; i < summary.symbols.size(); ++i) renamed[summary.symbols[i]] = actual[i];
   auto symbol_for = [&](SymbolId symbol) {
@@ -372,7 +386,9 @@ Value Checker::apply_summary(Frame& f, const Summary& summary, const std::vector
     }
     return it->second;
   };
-  auto dim = [&](DimId d) { return d_.substitute(d, [&](SymbolId s) { return d_.of(symbol_for(s)); }); };
+  auto dim = [&](DimId d) {
+    return d_.substitute(d, [&](SymbolId s) { return d_.of(symbol_for(s)); });
+  };
   auto type = [&](TypeId t) {
     return t_.substitute(
         t, [&](SymbolId s) { return d_.of(symbol_for(s)); },

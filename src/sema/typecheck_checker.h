@@ -41,7 +41,8 @@ class Checker {
   void declare(Frame& f, const std::vector<Value>* arguments);
   std::vector<Known> integer_parameters(Frame& f, const std::vector<Value>* arguments);
   bool declares_integer(const syntax::Param& param) const;
-  Value bind_argument(Frame& f, size_t index, TypeId formal, const Value& arg, const Known& integer);
+  Value bind_argument(Frame& f, size_t index, TypeId formal, const Value& arg,
+                      const Known& integer);
   void make_dims_values(Frame& f, TypeId type);
 
   // typecheck_expr.cc
@@ -65,18 +66,23 @@ class Checker {
 
   // typecheck_call.cc
   Value eval_call(Frame& f, const syntax::Call& call, Span span);
-  Value call_primitive(Frame& f, Op op, const syntax::Call& call, const std::vector<Value>& args, Span span);
-  Value call_definition(Frame& f, size_t callee, const syntax::Call& call, std::vector<Value> args, Span span);
-  Value call_helper(Frame& f, size_t callee, const std::vector<Value>& args, const syntax::Call& call, Span span);
-  void check_arguments(Frame& f, const Summary& summary, const std::vector<Value>& args, const syntax::Call& call,
-                       size_t callee, Span span);
+  Value call_primitive(Frame& f, Op op, const syntax::Call& call, const std::vector<Value>& args,
+                       Span span);
+  Value call_definition(Frame& f, size_t callee, const syntax::Call& call, std::vector<Value> args,
+                        Span span);
+  Value call_helper(Frame& f, size_t callee, const std::vector<Value>& args,
+                    const syntax::Call& call, Span span);
+  void check_arguments(Frame& f, const Summary& summary, const std::vector<Value>& args,
+                       const syntax::Call& call, size_t callee, Span span);
   Summary check_call(Frame& caller, size_t callee, const std::vector<Value>& args, bool record);
   void export_facts(Frame& f, Summary& out);
-  Value apply_summary(Frame& f, const Summary& summary, const std::vector<SymbolId>& actual, Span span);
+  Value apply_summary(Frame& f, const Summary& summary, const std::vector<SymbolId>& actual,
+                      Span span);
   std::vector<SymbolId> symbols_of(const std::vector<Value>& args);
   void collect_symbols(TypeId type, std::vector<SymbolId>& out);
   void collect_symbols(const Known& known, std::vector<SymbolId>& out);
-  std::string key_of(size_t callee, const std::vector<Value>& args, const std::vector<SymbolId>& symbols);
+  std::string key_of(size_t callee, const std::vector<Value>& args,
+                     const std::vector<SymbolId>& symbols);
   Value resolve(Frame& f, const Value& value);
   Known resolve(Frame& f, const Known& known);
 
@@ -86,7 +92,8 @@ class Checker {
   void run_bind(Frame& f, const syntax::Bind& bind, Span span);
   void run_loop(Frame& f, const syntax::Loop& loop);
   bool settle(Frame& f, const syntax::Loop& loop, std::vector<Value>& carries);
-  std::vector<Value> run_round(Frame& f, const syntax::Loop& loop, const std::vector<Value>& carries, size_t count);
+  std::vector<Value> run_round(Frame& f, const syntax::Loop& loop,
+                               const std::vector<Value>& carries, size_t count);
   std::vector<Value> split(Frame& f, const Value& value, size_t count, Span span);
 
   // typecheck_report.cc
@@ -112,11 +119,11 @@ class Checker {
   DimTable& d_;
   std::vector<State> states_;
   std::vector<bool> failed_;
-  std::vector<Value> generic_results_;            // of globals and definitions without parameters
+  std::vector<Value> generic_results_;  // of globals and definitions without parameters
   std::map<SymbolId, DimId> rigid_meanings_;
   std::map<std::string, std::unique_ptr<Summary>> memo_;
-  int depth_ = 0;                                 // nested checks
-  std::vector<int> running_;                      // checks of each definition in progress
+  int depth_ = 0;             // nested checks
+  std::vector<int> running_;  // checks of each definition in progress
   TypedProgram out_;
 };
 

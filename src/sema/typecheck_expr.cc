@@ -47,7 +47,8 @@ void Checker::bind_local(Frame& f, NameId name, Value value, Span span, Outcome 
   auto dim = f.dim_values.find(name);
   if (dim != f.dim_values.end() && find_local(f, name) == nullptr) {
     bool same = value.known.is_dim() && f.u.resolve(value.known.dim) == f.u.resolve(dim->second);
-    if (!same && f.def.helper.kind == HelperKind::None) warn(f, Diag::WDimShadow, span, {s_.names.text(name)});
+    if (!same && f.def.helper.kind == HelperKind::None)
+      warn(f, Diag::WDimShadow, span, {s_.names.text(name)});
   }
   f.locals.push_back({name, std::move(value), ++f.versions, std::move(outcome)});
 }
@@ -61,27 +62,43 @@ Value Checker::eval(Frame& f, ExprId id) {
 
 Value Checker::eval_data(Frame& f, ExprId id, const Expr& e) {
   switch (e.kind()) {
-    case ExprKind::Name: return eval_name(f, e.as<Name>().name, e.span);
-    case ExprKind::Int: return {t_.int_(), Known::of(d_.integer(e.as<Int>().value))};
-    case ExprKind::Float: return {t_.float_(), Known::not_null()};
-    case ExprKind::Bool: return {t_.bool_(), Known::of(e.as<Bool>().value)};
-    case ExprKind::Null: return {t_.null(), Known::null()};
-    case ExprKind::String: return {t_.string(), Known::string(e.as<String>().value)};
+    case ExprKind::Name:
+      return eval_name(f, e.as<Name>().name, e.span);
+    case ExprKind::Int:
+      return {t_.int_(), Known::of(d_.integer(e.as<Int>().value))};
+    case ExprKind::Float:
+      return {t_.float_(), Known::not_null()};
+    case ExprKind::Bool:
+      return {t_.bool_(), Known::of(e.as<Bool>().value)};
+    case ExprKind::Null:
+      return {t_.null(), Known::null()};
+    case ExprKind::String:
+      return {t_.string(), Known::string(e.as<String>().value)};
     case ExprKind::Path:
       check_path(f, e.as<PathExpr>().path, e.span);
       return {t_.path(), Known::not_null()};
-    case ExprKind::List: return eval_list(f, e.as<List>().items, false, e.span);
-    case ExprKind::Tuple: return eval_list(f, e.as<Tuple>().items, true, e.span);
-    case ExprKind::Call: return eval_call(f, e.as<Call>(), e.span);
-    case ExprKind::If: return eval_if(f, e.as<If>().cond, e.as<If>().then_value, e.as<If>().else_value, e.span);
+    case ExprKind::List:
+      return eval_list(f, e.as<List>().items, false, e.span);
+    case ExprKind::Tuple:
+      return eval_list(f, e.as<Tuple>().items, true, e.span);
+    case ExprKind::Call:
+      return eval_call(f, e.as<Call>(), e.span);
+    case ExprKind::If:
+      return eval_if(f, e.as<If>().cond, e.as<If>().then_value, e.as<If>().else_value, e.span);
     case ExprKind::Ternary: {
       const auto& c = e.as<Ternary>();
       return eval_if(f, c.cond, c.then_value, c.else_value, e.span);
     }
-    case ExprKind::Binary: return eval_binary(f, e.as<Binary>(), e.span);
-    case ExprKind::Paren: return eval(f, e.as<Paren>().inner);
-    case ExprKind::Ascribe: return eval_ascribe(f, e.as<Ascribe>(), e.span);
-    case ExprKind::Pipe: case ExprKind::BindExpr: case ExprKind::Lambda: case ExprKind::Do:
+    case ExprKind::Binary:
+      return eval_binary(f, e.as<Binary>(), e.span);
+    case ExprKind::Paren:
+      return eval(f, e.as<Paren>().inner);
+    case ExprKind::Ascribe:
+      return eval_ascribe(f, e.as<Ascribe>(), e.span);
+    case ExprKind::Pipe:
+    case ExprKind::BindExpr:
+    case ExprKind::Lambda:
+    case ExprKind::Do:
       AXON_UNREACHABLE("typecheck of a program that is not flat");
   }
   AXON_UNREACHABLE("expression kind");
@@ -111,8 +128,9 @@ void Checker::check_path(Frame& f, const PathLit& path, Span span) {
     if (!piece.placeholder) continue;
     Value value = eval_name(f, piece.text, path.span.valid() ? path.span : span);
     TypeKind k = t_.kind(t_.strip_optional(f.u.resolve(value.type)));
-    bool fits = k == TypeKind::Int || k == TypeKind::Dim || k == TypeKind::String || k == TypeKind::Path ||
-                k == TypeKind::Any || k == TypeKind::Variable || k == TypeKind::Error;
+    bool fits = k == TypeKind::Int || k == TypeKind::Dim || k == TypeKind::String ||
+                k == TypeKind::Path || k == TypeKind::Any || k == TypeKind::Variable ||
+                k == TypeKind::Error;
     if (fits) continue;
     report(f, Diag::TypePlaceholder, span, {s_.names.text(piece.text), show(f, value.type)});
   }
@@ -149,19 +167,32 @@ namespace {
 
 Op core_op(BinaryOp op) {
   switch (op) {
-    case BinaryOp::Add: return Op::CoreBinaryAdd;
-    case BinaryOp::Sub: return Op::CoreBinarySub;
-    case BinaryOp::Mul: return Op::CoreBinaryMul;
-    case BinaryOp::Div: return Op::CoreBinaryDiv;
-    case BinaryOp::Mod: return Op::CoreBinaryMod;
-    case BinaryOp::Eq: return Op::CoreBinaryEq;
-    case BinaryOp::Ne: return Op::CoreBinaryNe;
-    case BinaryOp::Lt: return Op::CoreBinaryLt;
-    case BinaryOp::Le: return Op::CoreBinaryLe;
-    case BinaryOp::Gt: return Op::CoreBinaryGt;
-    case BinaryOp::Ge: return Op::CoreBinaryGe;
-    case BinaryOp::And: return Op::CoreBinaryAnd;
-    case BinaryOp::Or: return Op::CoreBinaryOr;
+    case BinaryOp::Add:
+      return Op::CoreBinaryAdd;
+    case BinaryOp::Sub:
+      return Op::CoreBinarySub;
+    case BinaryOp::Mul:
+      return Op::CoreBinaryMul;
+    case BinaryOp::Div:
+      return Op::CoreBinaryDiv;
+    case BinaryOp::Mod:
+      return Op::CoreBinaryMod;
+    case BinaryOp::Eq:
+      return Op::CoreBinaryEq;
+    case BinaryOp::Ne:
+      return Op::CoreBinaryNe;
+    case BinaryOp::Lt:
+      return Op::CoreBinaryLt;
+    case BinaryOp::Le:
+      return Op::CoreBinaryLe;
+    case BinaryOp::Gt:
+      return Op::CoreBinaryGt;
+    case BinaryOp::Ge:
+      return Op::CoreBinaryGe;
+    case BinaryOp::And:
+      return Op::CoreBinaryAnd;
+    case BinaryOp::Or:
+      return Op::CoreBinaryOr;
   }
   AXON_UNREACHABLE("operator");
 }
@@ -173,10 +204,13 @@ Value Checker::eval_binary(Frame& f, const Binary& b, Span span) {
   Value right = eval(f, b.right);
   f.u.set_origin(origin(f, span));
   Op op = core_op(b.op);
-  ops::RuleResult result = ops::type_rule(op, {{left.type, left.known}, {right.type, right.known}}, f.u);
+  ops::RuleResult result =
+      ops::type_rule(op, {{left.type, left.known}, {right.type, right.known}}, f.u);
   if (result.error) {
     const ops::RuleError& e = *result.error;
-    Span where = e.argument == 0 ? s_.ast[b.left].span : e.argument == 1 ? s_.ast[b.right].span : span;
+    Span where = e.argument == 0   ? s_.ast[b.left].span
+                 : e.argument == 1 ? s_.ast[b.right].span
+                                   : span;
     bool whole = e.kind == ops::RuleError::Kind::Broadcast;
     report_rule(f, e, op, nullptr, whole && b.op_span.valid() ? b.op_span : where);
     return {t_.error(), {}};
@@ -204,8 +238,9 @@ Value Checker::eval_ascribe(Frame& f, const Ascribe& a, Span span) {
   if (auto bad = f.u.unify(value.type, needed, type, notes)) {
     std::vector<DiagArg> args{show(f, value.type), show(f, needed)};
     bool certain = value.known.is_null() && bad->kind == Mismatch::Kind::Null;
-    if (Diagnostic* d = report(f, certain ? Diag::TypeNull : Diag::TypeAscribe, span,
-                               certain ? std::vector<DiagArg>{std::string("ascription"), show(f, needed)} : args)) {
+    if (Diagnostic* d = report(
+            f, certain ? Diag::TypeNull : Diag::TypeAscribe, span,
+            certain ? std::vector<DiagArg>{std::string("ascription"), show(f, needed)} : args)) {
       d->note(Note::NoteShapeHere, s_.ast[a.value].span, {show(f, value.type)});
     }
     type = needed;
@@ -269,11 +304,13 @@ Outcome Checker::outcome_of(Frame& f, ExprId id) {
 void Checker::check_condition(Frame& f, const Value& cond, Span span) {
   TypeId type = t_.strip_optional(f.u.resolve(cond.type));
   TypeKind k = t_.kind(type);
-  if (k == TypeKind::Bool || k == TypeKind::Any || k == TypeKind::Variable || k == TypeKind::Error) return;
+  if (k == TypeKind::Bool || k == TypeKind::Any || k == TypeKind::Variable || k == TypeKind::Error)
+    return;
   if (k == TypeKind::Null) return;
   if (k == TypeKind::Tensor && t_.get(type).known_rank) {
     auto dims = t_.dims_of(type);
-    bool one = !dims.empty() && std::all_of(dims.begin(), dims.end(), [&](DimId d) { return f.u.value(d) == 1; });
+    bool one = !dims.empty() &&
+               std::all_of(dims.begin(), dims.end(), [&](DimId d) { return f.u.value(d) == 1; });
     if (one) return;
   }
   report(f, Diag::TypeCond, span, {show(f, type)});
@@ -335,7 +372,9 @@ Known join_known(const Known& a, const Known& b) {
     for (size_t i = 0; i < a.items.size(); ++i) items.push_back(join_known(a.items[i], b.items[i]));
     return Known::list(std::move(items));
   }
-  auto certain = [](const Known& k) { return k.kind != Known::Kind::Nothing && !k.is_null() && !k.is_dim(); };
+  auto certain = [](const Known& k) {
+    return k.kind != Known::Kind::Nothing && !k.is_null() && !k.is_dim();
+  };
   return certain(a) && certain(b) ? Known::not_null() : Known{};
 }
 

@@ -46,7 +46,7 @@ struct Failure {
   Span span;
   std::vector<DiagNote> notes;
   std::vector<std::pair<Span, NameId>> chain;  // calls on the way, innermost first
-  int argument = -1;                            // the call's own argument is to blame
+  int argument = -1;                           // the call's own argument is to blame
   std::optional<Mismatch> mismatch;
 };
 
@@ -63,7 +63,7 @@ struct Summary {
   std::vector<Equation> equations;
   std::vector<std::pair<SymbolId, std::vector<Axis>>> runs;
   std::vector<std::pair<SymbolId, TypeId>> variables;
-  std::vector<int> dropped;   // arguments whose `?` was dropped
+  std::vector<int> dropped;  // arguments whose `?` was dropped
   std::optional<Failure> failure;
 };
 
@@ -78,22 +78,23 @@ struct Header {
   size_t definition = 0;
   std::vector<Value> params;
   TypeId result;
-  std::vector<std::pair<NameId, DimId>> dims;   // of dims that are values
+  std::vector<std::pair<NameId, DimId>> dims;  // of dims that are values
 };
 
 // One check of one definition: generic, or for a call.
 struct Frame {
-  Frame(size_t index, const syntax::Definition& d, TypeTable& types) : definition(index), def(d), u(types) {}
+  Frame(size_t index, const syntax::Definition& d, TypeTable& types)
+      : definition(index), def(d), u(types) {}
   size_t definition;
   const syntax::Definition& def;
   Unifier u;
-  bool generic = false;    // names stand for themselves; otherwise for fresh symbols
-  bool reports = false;    // diagnostics go to the sink
-  bool record = false;     // types of expressions are kept
-  int muted = 0;           // > 0: a branch that is not taken, or a round that is not the last
-  std::map<NameId, DimId> dims;       // names in types
-  std::map<NameId, DimId> dim_values; // dims that are values by now
-  std::set<SymbolId> declared;        // dims of the parameters' types
+  bool generic = false;          // names stand for themselves; otherwise for fresh symbols
+  bool reports = false;          // diagnostics go to the sink
+  bool record = false;           // types of expressions are kept
+  int muted = 0;                 // > 0: a branch that is not taken, or a round that is not the last
+  std::map<NameId, DimId> dims;  // names in types
+  std::map<NameId, DimId> dim_values;  // dims that are values by now
+  std::set<SymbolId> declared;         // dims of the parameters' types
   std::map<NameId, SymbolId> runs;
   std::map<NameId, TypeId> variables;
   std::vector<Local> locals;
@@ -103,7 +104,7 @@ struct Frame {
   std::vector<Value> yielded;
   std::vector<int> dropped;
   std::optional<Failure> failure;
-  std::vector<Span> origins;          // of constraints, by DimConstraint::origin
+  std::vector<Span> origins;  // of constraints, by DimConstraint::origin
   std::vector<Recorded> recorded;
   std::vector<Header> headers;
 };

@@ -14,7 +14,8 @@ namespace {
 // Names of one definition: what its parameters bind stays, everything else becomes `_d<n>`.
 class Presenter {
  public:
-  Presenter(TypeTable& t, Interner& names, const Definition& def) : t_(t), d_(t.dims()), names_(names), def_(def) {}
+  Presenter(TypeTable& t, Interner& names, const Definition& def)
+      : t_(t), d_(t.dims()), names_(names), def_(def) {}
 
   void bind(SymbolId symbol, DimId dim) { dims_[symbol] = dim; }
   void allow(SymbolId symbol) { allowed_.insert(symbol); }
@@ -46,7 +47,9 @@ class Presenter {
   SymbolId run(SymbolId s) {
     if (!d_.symbol(s).generated) return s;
     auto [it, added] = runs_.try_emplace(s);
-    if (added) it->second = d_.symbol(names_.intern("_R" + std::to_string(runs_.size())), SymbolKind::Variable);
+    if (added)
+      it->second =
+          d_.symbol(names_.intern("_R" + std::to_string(runs_.size())), SymbolKind::Variable);
     return it->second;
   }
 
@@ -145,7 +148,8 @@ void Checker::present(Frame& f) {
       own.has_signature = true;
     }
     typed.dim_values.clear();
-    for (const auto& [name, dim] : header.dims) typed.dim_values.emplace_back(name, p.show_dim(dim));
+    for (const auto& [name, dim] : header.dims)
+      typed.dim_values.emplace_back(name, p.show_dim(dim));
     presenters.erase(header.definition);
     presenters.emplace(header.definition, std::move(p));
   }

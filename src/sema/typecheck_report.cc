@@ -29,7 +29,8 @@ SymbolId shown_symbol(DimTable& d, SymbolId symbol) {
 }  // namespace
 
 std::string Checker::show(Frame& f, DimId dim) {
-  return d_.show(d_.substitute(f.u.resolve(dim), [&](SymbolId s) { return d_.of(shown_symbol(d_, s)); }));
+  return d_.show(
+      d_.substitute(f.u.resolve(dim), [&](SymbolId s) { return d_.of(shown_symbol(d_, s)); }));
 }
 
 std::string Checker::show(Frame& f, TypeId type) {
@@ -43,8 +44,8 @@ std::string Checker::show(Frame& f, TypeId type) {
   return t_.show(shown);
 }
 
-// Reports, or keeps the first error of a check that has no place of its own. The result is null where
-// nothing was reported.
+// Reports, or keeps the first error of a check that has no place of its own. The result is null
+// where nothing was reported.
 Diagnostic* Checker::report(Frame& f, Diag id, Span span, std::vector<DiagArg> args) {
   if (f.muted > 0) return nullptr;
   if (f.reports) {
@@ -52,7 +53,8 @@ Diagnostic* Checker::report(Frame& f, Diag id, Span span, std::vector<DiagArg> a
     auto parent = program_.by_name.find(f.def.helper.parent);
     if (parent != program_.by_name.end()) failed_[parent->second] = true;
     Diagnostic& d = s_.sink.report(id, span, std::move(args));
-    d.context = std::string(s_.names.text(f.def.helper.kind == HelperKind::None ? f.def.name : f.def.helper.parent));
+    d.context = std::string(
+        s_.names.text(f.def.helper.kind == HelperKind::None ? f.def.name : f.def.helper.parent));
     for (const std::string& overlay : program_.overlays) d.note(Note::NoteOverlay, span, {overlay});
     return &d;
   }
@@ -65,7 +67,8 @@ Diagnostic* Checker::report(Frame& f, Diag id, Span span, std::vector<DiagArg> a
 }
 
 void Checker::warn(Frame& f, Diag id, Span span, std::vector<DiagArg> args) {
-  // The library's own text takes optionals for required values in places, by design of its interface.
+  // The library's own text takes optionals for required values in places, by design of its
+  // interface.
   if (f.muted > 0 || !f.reports || f.def.from_library) return;
   s_.sink.report(id, span, std::move(args)).context = std::string(s_.names.text(f.def.name));
 }
@@ -80,19 +83,24 @@ std::string value_text(Frame& f, DimId dim) {
 }  // namespace
 
 void Checker::report_mismatch(Frame& f, const Mismatch& m, const std::string& place, Span span,
-                              std::optional<std::pair<Diag, std::vector<DiagArg>>> otherwise, Span expected) {
+                              std::optional<std::pair<Diag, std::vector<DiagArg>>> otherwise,
+                              Span expected) {
   Diagnostic* d = nullptr;
   std::string what = m.axis >= 0 ? "axis " + std::to_string(m.axis) + " of " + place : place;
   auto axes = [&](TypeId type) { return t_.get(f.u.resolve(type)).axes.size(); };
   switch (m.kind) {
-    case Mismatch::Kind::Type: case Mismatch::Kind::TupleSize:
-      d = otherwise ? report(f, otherwise->first, span, otherwise->second)
-                    : report(f, Diag::TypeMismatch, span, {what, show(f, m.left), show(f, m.right)});
+    case Mismatch::Kind::Type:
+    case Mismatch::Kind::TupleSize:
+      d = otherwise
+              ? report(f, otherwise->first, span, otherwise->second)
+              : report(f, Diag::TypeMismatch, span, {what, show(f, m.left), show(f, m.right)});
       break;
     case Mismatch::Kind::Numeric:
       d = report(f, Diag::TypeNumeric, span, {what, show(f, m.left), show(f, m.right)});
       break;
-    case Mismatch::Kind::Null: d = report(f, Diag::TypeNull, span, {what, show(f, m.right)}); break;
+    case Mismatch::Kind::Null:
+      d = report(f, Diag::TypeNull, span, {what, show(f, m.right)});
+      break;
     case Mismatch::Kind::Rank:
       d = report(f, Diag::TypeRank, span,
                  {what, show(f, m.left), axes(m.left), show(f, m.right), axes(m.right)});
@@ -121,7 +129,8 @@ void Checker::report_mismatch(Frame& f, const Mismatch& m, const std::string& pl
       std::vector<SymbolId> symbols;
       collect_symbols(f.params[static_cast<size_t>(&param - f.def.params.data())].type, symbols);
       if (std::find(symbols.begin(), symbols.end(), symbol) == symbols.end()) continue;
-      d->note(Note::NoteBoundHere, s_.ast[param.type].span, {s_.names.text(d_.symbol(symbol).name)});
+      d->note(Note::NoteBoundHere, s_.ast[param.type].span,
+              {s_.names.text(d_.symbol(symbol).name)});
       break;
     }
   }
@@ -129,8 +138,9 @@ void Checker::report_mismatch(Frame& f, const Mismatch& m, const std::string& pl
 
 void Checker::report_rule(Frame& f, const ops::RuleError& e, Op op, const Call* call, Span span) {
   bool infix = op_info(op).op_class == OpClass::Core;
-  std::string name = infix ? std::string(op_info(op).name.substr(std::string_view("core.binary.").size()))
-                           : std::string(s_.names.text(call->callee));
+  std::string name =
+      infix ? std::string(op_info(op).name.substr(std::string_view("core.binary.").size()))
+            : std::string(s_.names.text(call->callee));
   std::string what = "`" + name + "`";
   Span where = span;
   if (!infix && e.argument >= 0) {
@@ -141,10 +151,17 @@ void Checker::report_rule(Frame& f, const ops::RuleError& e, Op op, const Call* 
     what = std::string(e.argument == 0 ? "left" : "right") + " operand of " + what;
   }
   switch (e.kind) {
-    case ops::RuleError::Kind::Mismatch: report_mismatch(f, e.mismatch, what, where); return;
-    case ops::RuleError::Kind::Null: report(f, Diag::TypeNull, where, {what, show(f, e.mismatch.right)}); return;
-    case ops::RuleError::Kind::Other: report(f, Diag::TypePrim, where, {name, e.text}); return;
-    case ops::RuleError::Kind::Broadcast: break;
+    case ops::RuleError::Kind::Mismatch:
+      report_mismatch(f, e.mismatch, what, where);
+      return;
+    case ops::RuleError::Kind::Null:
+      report(f, Diag::TypeNull, where, {what, show(f, e.mismatch.right)});
+      return;
+    case ops::RuleError::Kind::Other:
+      report(f, Diag::TypePrim, where, {name, e.text});
+      return;
+    case ops::RuleError::Kind::Broadcast:
+      break;
   }
   Diagnostic* d = report(f, Diag::TypeBroadcast, where,
                          {"`" + name + "`", show(f, e.mismatch.left), show(f, e.mismatch.right)});

@@ -15,8 +15,12 @@ void Checker::run_block(Frame& f, const std::vector<StmtId>& body) {
 void Checker::run_stmt(Frame& f, StmtId id) {
   const Stmt s = s_.ast[id];
   switch (s.kind()) {
-    case StmtKind::Bind: run_bind(f, s.as<Bind>(), s.span); break;
-    case StmtKind::Loop: run_loop(f, s.as<Loop>()); break;
+    case StmtKind::Bind:
+      run_bind(f, s.as<Bind>(), s.span);
+      break;
+    case StmtKind::Loop:
+      run_loop(f, s.as<Loop>());
+      break;
     case StmtKind::Return: {
       const auto& values = s.as<Return>().values;
       Value value = values.size() == 1 ? eval(f, values[0]) : eval_list(f, values, true, s.span);
@@ -27,7 +31,8 @@ void Checker::run_stmt(Frame& f, StmtId id) {
       f.yielded.clear();
       for (ExprId value : s.as<Yield>().values) f.yielded.push_back(eval(f, value));
       break;
-    case StmtKind::If: case StmtKind::ScopeBind:
+    case StmtKind::If:
+    case StmtKind::ScopeBind:
       AXON_UNREACHABLE("typecheck of a program that is not flat");
   }
 }
@@ -50,19 +55,27 @@ std::vector<Value> Checker::split(Frame& f, const Value& value, size_t count, Sp
         out.push_back({data.items[i], has ? known.items[i] : Known{}});
       }
       break;
-    case TypeKind::List: each(data.items[0]); break;
-    case TypeKind::Any: each(t_.any()); break;
-    case TypeKind::Error: each(t_.error()); break;
+    case TypeKind::List:
+      each(data.items[0]);
+      break;
+    case TypeKind::Any:
+      each(t_.any());
+      break;
+    case TypeKind::Error:
+      each(t_.error());
+      break;
     case TypeKind::Variable: {
       std::vector<TypeId> items;
-      for (size_t i = 0; i < count; ++i) items.push_back(t_.variable(d_.fresh("T", SymbolKind::Variable)));
+      for (size_t i = 0; i < count; ++i)
+        items.push_back(t_.variable(d_.fresh("T", SymbolKind::Variable)));
       TypeId tuple = t_.tuple(items);
       UnifyNotes notes;
       f.u.unify(type, tuple, tuple, notes);
       for (TypeId item : items) out.push_back({item, {}});
       break;
     }
-    default: break;
+    default:
+      break;
   }
   if (out.empty()) {
     report(f, Diag::TypeDestructure, span, {count, show(f, type)});
@@ -98,7 +111,8 @@ std::vector<Value> Checker::run_round(Frame& f, const Loop& loop, const std::vec
   std::vector<Value> yielded = f.yielded;
   f.locals = std::move(before);
   f.dim_values = std::move(dims_before);
-  if (yielded.size() == 1 && count != 1 && count > 0) yielded = split(f, yielded[0], count, loop.var_span);
+  if (yielded.size() == 1 && count != 1 && count > 0)
+    yielded = split(f, yielded[0], count, loop.var_span);
   return yielded;
 }
 

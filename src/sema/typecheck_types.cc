@@ -53,20 +53,29 @@ SymbolId Checker::run_of(Frame& f, NameId name) {
 DimId Checker::dim_of(Frame& f, DimExprId id) {
   const DimExpr& e = s_.ast[id];
   switch (e.kind()) {
-    case DimExprKind::Int: return d_.integer(e.as<DimInt>().value);
-    case DimExprKind::Name: return dim_name(f, e.as<DimName>().name, e.span);
-    case DimExprKind::Paren: return dim_of(f, e.as<DimParen>().inner);
-    case DimExprKind::Variadic: return f.u.unknown();  // only lists of dims may hold a run
+    case DimExprKind::Int:
+      return d_.integer(e.as<DimInt>().value);
+    case DimExprKind::Name:
+      return dim_name(f, e.as<DimName>().name, e.span);
+    case DimExprKind::Paren:
+      return dim_of(f, e.as<DimParen>().inner);
+    case DimExprKind::Variadic:
+      return f.u.unknown();  // only lists of dims may hold a run
     case DimExprKind::Binary: {
       const DimBinary b = e.as<DimBinary>();
       DimId left = dim_of(f, b.left);
       DimId right = dim_of(f, b.right);
       switch (b.op) {
-        case '+': return d_.add(left, right);
-        case '-': return d_.sub(left, right);
-        case '*': return d_.mul(left, right);
-        case '/': return d_.div(left, right);
-        default: return d_.mod(left, right);
+        case '+':
+          return d_.add(left, right);
+        case '-':
+          return d_.sub(left, right);
+        case '*':
+          return d_.mul(left, right);
+        case '/':
+          return d_.div(left, right);
+        default:
+          return d_.mod(left, right);
       }
     }
   }
@@ -94,7 +103,8 @@ TypeId Checker::named_type(Frame& f, const TypeNamed& named, Span span) {
       }
     }
     if (runs > 1) {
-      report(f, Diag::TypeVariadic, span, {std::string("a type"), t_.show(t_.tensor(axes)), std::string("one run")});
+      report(f, Diag::TypeVariadic, span,
+             {std::string("a type"), t_.show(t_.tensor(axes)), std::string("one run")});
       return t_.tensor();
     }
     return t_.tensor(std::move(axes));
@@ -134,14 +144,17 @@ TypeId Checker::named_type(Frame& f, const TypeNamed& named, Span span) {
 TypeId Checker::type_of(Frame& f, TypeExprId id) {
   const TypeExpr e = s_.ast[id];
   switch (e.kind()) {
-    case TypeExprKind::Optional: return t_.optional(type_of(f, e.as<TypeOptional>().inner));
-    case TypeExprKind::List: return t_.list(type_of(f, e.as<TypeList>().item));
+    case TypeExprKind::Optional:
+      return t_.optional(type_of(f, e.as<TypeOptional>().inner));
+    case TypeExprKind::List:
+      return t_.list(type_of(f, e.as<TypeList>().item));
     case TypeExprKind::Tuple: {
       std::vector<TypeId> items;
       for (TypeExprId item : e.as<TypeTuple>().items) items.push_back(type_of(f, item));
       return items.size() == 1 ? items[0] : t_.tuple(std::move(items));
     }
-    case TypeExprKind::Named: return named_type(f, e.as<TypeNamed>(), e.span);
+    case TypeExprKind::Named:
+      return named_type(f, e.as<TypeNamed>(), e.span);
   }
   AXON_UNREACHABLE("type expression");
 }
@@ -173,7 +186,8 @@ bool is_integer(TypeTable& t, TypeId type) {
 bool Checker::declares_integer(const Param& param) const {
   if (!param.type.valid()) return false;
   const TypeExpr& e = s_.ast[param.type];
-  const TypeExpr& inner = e.kind() == TypeExprKind::Optional ? s_.ast[e.as<TypeOptional>().inner] : e;
+  const TypeExpr& inner =
+      e.kind() == TypeExprKind::Optional ? s_.ast[e.as<TypeOptional>().inner] : e;
   if (inner.kind() != TypeExprKind::Named) return false;
   std::string_view text = s_.names.text(inner.as<TypeNamed>().name);
   return text == "Int" || text == "Dim";
@@ -194,7 +208,8 @@ std::vector<Known> Checker::integer_parameters(Frame& f, const std::vector<Value
       dim = arg->known.dim;
     } else {
       bool null = arg->known.is_null() || t_.kind(arg->type) != TypeKind::Dim;
-      dim = null ? d_.of(d_.fresh(s_.names.text(params[i].name), SymbolKind::Variable)) : f.u.unknown();
+      dim = null ? d_.of(d_.fresh(s_.names.text(params[i].name), SymbolKind::Variable))
+                 : f.u.unknown();
     }
     f.dims[params[i].name] = dim;
     out[i] = Known::of(dim);
@@ -203,7 +218,8 @@ std::vector<Known> Checker::integer_parameters(Frame& f, const std::vector<Value
 }
 
 // What a parameter is inside the definition, given an argument.
-Value Checker::bind_argument(Frame& f, size_t index, TypeId formal, const Value& arg, const Known& integer) {
+Value Checker::bind_argument(Frame& f, size_t index, TypeId formal, const Value& arg,
+                             const Known& integer) {
   UnifyNotes notes;
   TypeId type;
   auto bad = f.u.unify(arg.type, formal, type, notes);

@@ -46,39 +46,45 @@ class Validator {
     if (level_ >= Level::Flat) {
       flat_definition(def);
     }
-    visit_body(def, ast_,
-               {[&](ExprId id) { expr(ast_[id]); }, [&](StmtId id) { stmt(ast_[id]); }});
+    visit_body(def, ast_, {[&](ExprId id) { expr(ast_[id]); }, [&](StmtId id) { stmt(ast_[id]); }});
   }
 
   void expr(const Expr& node) {
     if (const Call* call = node.get<Call>()) check_call(*call, node.span);
     if (const Name* name = node.get<Name>()) {
-      if (level_ >= Level::Normalized && !name->suffixes.empty()) fail(node.span, "a path suffix is left");
+      if (level_ >= Level::Normalized && !name->suffixes.empty())
+        fail(node.span, "a path suffix is left");
     }
-    if (level_ >= Level::Normalized && node.kind() == ExprKind::Pipe) fail(node.span, "a pipe is left");
+    if (level_ >= Level::Normalized && node.kind() == ExprKind::Pipe)
+      fail(node.span, "a pipe is left");
     if (level_ < Level::Flat) return;
     switch (node.kind()) {
       case ExprKind::Paren:
       case ExprKind::BindExpr:
       case ExprKind::If:
       case ExprKind::Do:
-      case ExprKind::Lambda: fail(node.span, "a nested construct is left"); break;
+      case ExprKind::Lambda:
+        fail(node.span, "a nested construct is left");
+        break;
       case ExprKind::Path:
         if (!node.as<PathExpr>().path.absolute) fail(node.span, "a relative path is left");
         break;
-      default: break;
+      default:
+        break;
     }
   }
 
   void check_call(const Call& call, Span span) {
     std::string_view name = session_.names.text(call.callee);
     Callee callee = find_callee(call.callee, program_, ast_, session_.names);
-    if (!callee.known() && name[0] != '_') fail(span, "callee `" + std::string(name) + "` is unknown");
+    if (!callee.known() && name[0] != '_')
+      fail(span, "callee `" + std::string(name) + "` is unknown");
     if (level_ >= Level::Normalized) {
       if (!call.suffixes.empty()) fail(span, "a path suffix is left");
       size_t positional = 0;
       for (const Arg& arg : call.args) positional += arg.keyword.valid() ? 0 : 1;
-      if (callee.known() && positional < callee.path_slots) fail(span, "a path argument is missing");
+      if (callee.known() && positional < callee.path_slots)
+        fail(span, "a path argument is missing");
     }
     if (level_ < Level::Elaborated || !callee.known()) return;
     for (const Arg& arg : call.args) {
@@ -124,8 +130,8 @@ class Validator {
     const Call* call =
         yield && yield->values.size() == 1 ? ast_[yield->values[0]].get<Call>() : nullptr;
     bool plain = call && std::all_of(call->args.begin(), call->args.end(), [&](const Arg& arg) {
-      return ast_[arg.value].kind() == ExprKind::Name;
-    });
+                   return ast_[arg.value].kind() == ExprKind::Name;
+                 });
     if (!plain) fail(span, "a loop body is not one call of names");
   }
 
@@ -152,11 +158,16 @@ class Validator {
       case ExprKind::Bool:
       case ExprKind::Null:
       case ExprKind::String:
-      case ExprKind::Path: return true;
-      case ExprKind::List: return all(node.as<List>().items);
-      case ExprKind::Tuple: return all(node.as<Tuple>().items);
-      case ExprKind::Ascribe: return is_atom(node.as<Ascribe>().value);
-      default: return false;
+      case ExprKind::Path:
+        return true;
+      case ExprKind::List:
+        return all(node.as<List>().items);
+      case ExprKind::Tuple:
+        return all(node.as<Tuple>().items);
+      case ExprKind::Ascribe:
+        return is_atom(node.as<Ascribe>().value);
+      default:
+        return false;
     }
   }
 
@@ -168,8 +179,7 @@ class Validator {
       return is_atom(binary->left) && is_atom(binary->right);
     }
     if (const Ternary* ternary = node.get<Ternary>()) {
-      return is_atom(ternary->cond) && is_flat(ternary->then_value) &&
-             is_flat(ternary->else_value);
+      return is_atom(ternary->cond) && is_flat(ternary->then_value) && is_flat(ternary->else_value);
     }
     const Call* call = node.get<Call>();
     return call && std::all_of(call->args.begin(), call->args.end(),

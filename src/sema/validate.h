@@ -1,4 +1,5 @@
-// Checks of what each stage promises. A failure is a bug of the stage, reported as such (BUG-STAGE).
+// Checks of what each stage promises. A failure is a bug of the stage, reported as such
+// (BUG-STAGE).
 #pragma once
 
 #include "sema/stages.h"

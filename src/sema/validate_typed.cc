@@ -20,10 +20,12 @@ class TypedValidator {
   void run() {
     const auto& definitions = typed_.flat.program.definitions;
     if (typed_.definitions.size() != definitions.size()) {
-      s_.sink.report(Diag::BugStage, {}, {std::string("typecheck"), std::string("definitions are missing")});
+      s_.sink.report(Diag::BugStage, {},
+                     {std::string("typecheck"), std::string("definitions are missing")});
       return;
     }
-    for (size_t i = 0; i < definitions.size(); ++i) definition(definitions[i], typed_.definitions[i]);
+    for (size_t i = 0; i < definitions.size(); ++i)
+      definition(definitions[i], typed_.definitions[i]);
   }
 
  private:
@@ -72,8 +74,10 @@ class TypedValidator {
       if (axis.is_run()) continue;
       for (SymbolId symbol : d_.symbols(axis.dim)) {
         SymbolKind kind = d_.symbol(symbol).kind;
-        bool fits = kind == SymbolKind::Rigid || kind == SymbolKind::Unknown || bound_.count(symbol) > 0;
-        if (!fits) fail(span, "nothing binds `" + std::string(s_.names.text(d_.symbol(symbol).name)) + "`");
+        bool fits =
+            kind == SymbolKind::Rigid || kind == SymbolKind::Unknown || bound_.count(symbol) > 0;
+        if (!fits)
+          fail(span, "nothing binds `" + std::string(s_.names.text(d_.symbol(symbol).name)) + "`");
       }
     }
     for (TypeId item : data.items) dims(item, span);
@@ -105,6 +109,8 @@ class TypedValidator {
 
 }  // namespace
 
-void validate_typed(const TypedProgram& typed, Session& session) { TypedValidator(typed, session).run(); }
+void validate_typed(const TypedProgram& typed, Session& session) {
+  TypedValidator(typed, session).run();
+}
 
 }  // namespace axon::sema

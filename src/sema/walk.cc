@@ -115,12 +115,15 @@ ExprId Rewriter::children(ExprId id) {
   auto sub_path = [&](const PathLit& p) { return path(p); };
   bool changed = false;
   switch (node.kind()) {
-    case ExprKind::Name: changed = map_items(std::get<Name>(node.data).suffixes, sub_path); break;
+    case ExprKind::Name:
+      changed = map_items(std::get<Name>(node.data).suffixes, sub_path);
+      break;
     case ExprKind::Int:
     case ExprKind::Float:
     case ExprKind::Bool:
     case ExprKind::Null:
-    case ExprKind::String: return id;
+    case ExprKind::String:
+      return id;
     case ExprKind::Path: {
       PathLit& lit = std::get<PathExpr>(node.data).path;
       PathLit now = path(lit);
@@ -128,8 +131,12 @@ ExprId Rewriter::children(ExprId id) {
       lit = std::move(now);
       break;
     }
-    case ExprKind::List: changed = map_items(std::get<List>(node.data).items, sub); break;
-    case ExprKind::Tuple: changed = map_items(std::get<Tuple>(node.data).items, sub); break;
+    case ExprKind::List:
+      changed = map_items(std::get<List>(node.data).items, sub);
+      break;
+    case ExprKind::Tuple:
+      changed = map_items(std::get<Tuple>(node.data).items, sub);
+      break;
     case ExprKind::Call: {
       Call& call = std::get<Call>(node.data);
       changed = map_items(call.suffixes, sub_path);
@@ -165,7 +172,8 @@ ExprId Rewriter::children(ExprId id) {
       changed |= map_one(branch.else_value, sub);
       break;
     }
-    case ExprKind::Binary: return binary_chain(id);
+    case ExprKind::Binary:
+      return binary_chain(id);
     case ExprKind::Lambda: {
       Lambda& lambda = std::get<Lambda>(node.data);
       locals_.push();
@@ -174,7 +182,9 @@ ExprId Rewriter::children(ExprId id) {
       locals_.pop();
       break;
     }
-    case ExprKind::Paren: changed = map_one(std::get<Paren>(node.data).inner, sub); break;
+    case ExprKind::Paren:
+      changed = map_one(std::get<Paren>(node.data).inner, sub);
+      break;
     case ExprKind::Ascribe: {
       Ascribe& ascribe = std::get<Ascribe>(node.data);
       changed = map_one(ascribe.value, sub);
@@ -237,9 +247,12 @@ void Rewriter::stmt(StmtId id, std::vector<StmtId>& out) {
       out.push_back(changed ? ast_.add(std::move(node)) : id);
       return;
     }
-    case StmtKind::If: return if_stmt(id, std::move(std::get<IfStmt>(node.data)), out);
-    case StmtKind::Loop: return loop(id, std::move(std::get<Loop>(node.data)), out);
-    case StmtKind::ScopeBind: return scope_bind(id, std::move(std::get<ScopeBind>(node.data)), out);
+    case StmtKind::If:
+      return if_stmt(id, std::move(std::get<IfStmt>(node.data)), out);
+    case StmtKind::Loop:
+      return loop(id, std::move(std::get<Loop>(node.data)), out);
+    case StmtKind::ScopeBind:
+      return scope_bind(id, std::move(std::get<ScopeBind>(node.data)), out);
   }
 }
 
@@ -256,8 +269,8 @@ void Rewriter::if_stmt(StmtId id, IfStmt node, std::vector<StmtId>& out) {
       bind({name, ast_[id].span});
     }
   }
-  bool same = now.cond == node.cond && now.then_body == node.then_body &&
-              now.else_body == node.else_body;
+  bool same =
+      now.cond == node.cond && now.then_body == node.then_body && now.else_body == node.else_body;
   out.push_back(same ? id : add(id, {std::move(now), {}}));
 }
 
@@ -310,7 +323,8 @@ std::vector<NameId> bound_names(const std::vector<StmtId>& body, const Ast& ast,
         for (const Target& target : stmt.as<Bind>().targets) push(target.name);
         break;
       case StmtKind::Return:
-      case StmtKind::Yield: break;
+      case StmtKind::Yield:
+        break;
       case StmtKind::If: {
         const IfStmt& node = stmt.as<IfStmt>();
         std::vector<NameId> other = bound_names(node.else_body, ast, names, known);
@@ -353,7 +367,8 @@ void visit(ExprId id, const Ast& ast, const Visitor& visitor) {
     case ExprKind::Bool:
     case ExprKind::Null:
     case ExprKind::String:
-    case ExprKind::Path: return;
+    case ExprKind::Path:
+      return;
     case ExprKind::List:
       for (ExprId item : node.as<List>().items) each(item);
       return;
@@ -393,10 +408,18 @@ void visit(ExprId id, const Ast& ast, const Visitor& visitor) {
       for (auto right = rights.rbegin(); right != rights.rend(); ++right) each(*right);
       return;
     }
-    case ExprKind::Lambda: each(node.as<Lambda>().body); return;
-    case ExprKind::Paren: each(node.as<Paren>().inner); return;
-    case ExprKind::Ascribe: each(node.as<Ascribe>().value); return;
-    case ExprKind::Do: visit(node.as<Do>().body, ast, visitor); return;
+    case ExprKind::Lambda:
+      each(node.as<Lambda>().body);
+      return;
+    case ExprKind::Paren:
+      each(node.as<Paren>().inner);
+      return;
+    case ExprKind::Ascribe:
+      each(node.as<Ascribe>().value);
+      return;
+    case ExprKind::Do:
+      visit(node.as<Do>().body, ast, visitor);
+      return;
   }
 }
 
@@ -407,7 +430,9 @@ void visit(const std::vector<StmtId>& body, const Ast& ast, const Visitor& visit
     visitor.stmt(id);
     const Stmt& stmt = ast[id];
     switch (stmt.kind()) {
-      case StmtKind::Bind: each(stmt.as<Bind>().value); break;
+      case StmtKind::Bind:
+        each(stmt.as<Bind>().value);
+        break;
       case StmtKind::Return:
         for (ExprId value : stmt.as<Return>().values) each(value);
         break;
@@ -425,7 +450,9 @@ void visit(const std::vector<StmtId>& body, const Ast& ast, const Visitor& visit
         each(stmt.as<Loop>().step);
         nested(stmt.as<Loop>().body);
         break;
-      case StmtKind::ScopeBind: nested(stmt.as<ScopeBind>().body); break;
+      case StmtKind::ScopeBind:
+        nested(stmt.as<ScopeBind>().body);
+        break;
     }
   }
 }
@@ -449,8 +476,7 @@ LoopShape loop_shape(const Loop& loop, const Ast& ast) {
     const Expr& node = ast[strip_parens(value, ast)];
     const Name* name = node.get<Name>();
     auto same = [&](const Target& target) { return target.name == name->name; };
-    if (!name || !name->suffixes.empty() ||
-        std::any_of(out.carry.begin(), out.carry.end(), same)) {
+    if (!name || !name->suffixes.empty() || std::any_of(out.carry.begin(), out.carry.end(), same)) {
       return {};
     }
     out.carry.push_back({name->name, node.span});

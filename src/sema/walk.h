@@ -80,7 +80,8 @@ std::vector<NameId> bound_names(const std::vector<syntax::StmtId>& body, const s
 syntax::ExprId strip_parens(syntax::ExprId id, const syntax::Ast& ast);
 bool is_discard(NameId name, const Interner& names);
 
-// What a loop's shorthand stands for (language.md 9.7). Without targets it is run for its checks only.
+// What a loop's shorthand stands for (language.md 9.7). Without targets it is run for its checks
+// only.
 struct LoopShape {
   std::vector<syntax::Target> targets;
   std::vector<syntax::Target> carry;

@@ -24,7 +24,7 @@ enum class Note : uint16_t {
 };
 
 struct DiagInfo {
-  std::string_view code;    // permanent, e.g. TYPE-DIM
+  std::string_view code;  // permanent, e.g. TYPE-DIM
   Severity severity;
   int exit_status;          // 1 program, 2 usage, 3 world, 70 our bug
   bool always_warning;      // `--strict` does not turn it into an error
@@ -42,11 +42,11 @@ struct DiagArg {
   enum class Kind : uint8_t { Text, Int } kind = Kind::Text;
   std::string text;
   int64_t number = 0;
-  DiagArg(std::string t) : text(std::move(t)) {}                    // NOLINT
-  DiagArg(std::string_view t) : text(t) {}                          // NOLINT
-  DiagArg(const char* t) : text(t) {}                               // NOLINT
-  DiagArg(int64_t n) : kind(Kind::Int), number(n) {}                // NOLINT
-  DiagArg(int n) : kind(Kind::Int), number(n) {}                    // NOLINT
+  DiagArg(std::string t) : text(std::move(t)) {}                           // NOLINT
+  DiagArg(std::string_view t) : text(t) {}                                 // NOLINT
+  DiagArg(const char* t) : text(t) {}                                      // NOLINT
+  DiagArg(int64_t n) : kind(Kind::Int), number(n) {}                       // NOLINT
+  DiagArg(int n) : kind(Kind::Int), number(n) {}                           // NOLINT
   DiagArg(size_t n) : kind(Kind::Int), number(static_cast<int64_t>(n)) {}  // NOLINT
 };
 

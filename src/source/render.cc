@@ -50,7 +50,9 @@ Window window_of(std::string_view line, size_t begin, size_t end) {
   constexpr size_t kWidth = 160;
   constexpr size_t kLead = 40;
   Window window{0, line.size()};
-  auto is_inside = [&](size_t pos) { return pos < line.size() && (static_cast<unsigned char>(line[pos]) & 0xC0) == 0x80; };
+  auto is_inside = [&](size_t pos) {
+    return pos < line.size() && (static_cast<unsigned char>(line[pos]) & 0xC0) == 0x80;
+  };
   if (line.size() <= kWidth) return window;
   if (begin > kLead && end > kWidth - kLead) window.begin = begin - kLead;
   window.end = std::min(line.size(), window.begin + kWidth);
@@ -60,7 +62,8 @@ Window window_of(std::string_view line, size_t begin, size_t end) {
 }
 
 // The source line and, below it, a caret and tildes under the range.
-std::string excerpt(Span span, const FileTable& files, std::string_view colour, std::string_view reset) {
+std::string excerpt(Span span, const FileTable& files, std::string_view colour,
+                    std::string_view reset) {
   LineColumn at = files.line_column(span.file, span.begin);
   std::string_view line = files.line_text(span.file, at.line);
   size_t begin = std::min(static_cast<size_t>(at.column - 1), line.size());
@@ -72,7 +75,8 @@ std::string excerpt(Span span, const FileTable& files, std::string_view colour, 
   std::string lead = window.begin > 0 ? "..." : "";
   std::string before = lead + shown(line.substr(window.begin, begin - window.begin));
   std::string marked = shown(line.substr(begin, end - begin));
-  std::string after = shown(line.substr(end, window.end - end)) + (window.end < line.size() ? "..." : "");
+  std::string after =
+      shown(line.substr(end, window.end - end)) + (window.end < line.size() ? "..." : "");
   std::string out = "  " + number + " | " + before + marked + after + "\n";
   size_t tildes = std::max<size_t>(code_points(marked), 1) - 1;
   out += "  " + std::string(number.size(), ' ') + " | " + std::string(code_points(before), ' ');
@@ -89,7 +93,8 @@ void add_place(std::string& out, Span span, const FileTable& files) {
   LineColumn begin = files.line_column(span.file, span.begin);
   LineColumn end = files.line_column(span.file, span.end);
   out += "\"file\":" + quoted(files.path(span.file)) + ",\"line\":" + std::to_string(begin.line) +
-         ",\"column\":" + std::to_string(begin.column) + ",\"end_line\":" + std::to_string(end.line) +
+         ",\"column\":" + std::to_string(begin.column) +
+         ",\"end_line\":" + std::to_string(end.line) +
          ",\"end_column\":" + std::to_string(end.column);
 }
 
@@ -102,7 +107,8 @@ std::string render_terminal(const Diagnostic& diagnostic, const FileTable& files
   std::string_view marker = error ? colours.error : colours.warning;
   std::string reset(colours.reset);
   std::string out;
-  if (diagnostic.span.valid()) out += std::string(colours.bold) + place(diagnostic.span, files) + ":" + reset + " ";
+  if (diagnostic.span.valid())
+    out += std::string(colours.bold) + place(diagnostic.span, files) + ":" + reset + " ";
   out += std::string(marker) + (error ? "error" : "warning") + reset + " ";
   out += std::string(diag_info(diagnostic.id).code) + ": ";
   out += std::string(colours.bold) + message_of(diagnostic) + reset + "\n";
@@ -133,7 +139,8 @@ std::string render_terminal(const Diagnostic& diagnostic, const FileTable& files
 
 std::string render_json(const Diagnostic& diagnostic, const FileTable& files, Severity severity) {
   std::string out = "{\"code\":" + quoted(diag_info(diagnostic.id).code);
-  out += std::string(",\"severity\":") + (severity == Severity::Error ? "\"error\"" : "\"warning\"");
+  out +=
+      std::string(",\"severity\":") + (severity == Severity::Error ? "\"error\"" : "\"warning\"");
   out += ",\"message\":" + quoted(message_of(diagnostic)) + ",";
   add_place(out, diagnostic.span, files);
   if (!diagnostic.context.empty()) out += ",\"context\":" + quoted(diagnostic.context);

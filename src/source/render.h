@@ -12,8 +12,9 @@ namespace axon {
 // the fix. Without a place only the message and the notes.
 std::string render_terminal(const Diagnostic& diagnostic, const FileTable& files, Severity severity,
                             bool colour);
-// One object on one line: code, severity, message, file, line, column, end_line, end_column, notes and,
-// when there is one, fix. Lines and columns count from 1, columns in bytes; the end is exclusive.
+// One object on one line: code, severity, message, file, line, column, end_line, end_column, notes
+// and, when there is one, fix. Lines and columns count from 1, columns in bytes; the end is
+// exclusive.
 std::string render_json(const Diagnostic& diagnostic, const FileTable& files, Severity severity);
 
 }  // namespace axon

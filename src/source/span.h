@@ -1,4 +1,5 @@
-// Where something was written: a file and a byte range. Lines and columns are computed on rendering.
+// Where something was written: a file and a byte range. Lines and columns are computed on
+// rendering.
 #pragma once
 
 #include <algorithm>

@@ -15,8 +15,11 @@ namespace axon {
 namespace {
 
 Error world_error(const char* code, const std::string& path, const char* doing) {
-  return Error{code, std::string("cannot ") + doing + " `" + path + "`: " + std::strerror(errno),
-               path, -1, {}};
+  return Error{code,
+               std::string("cannot ") + doing + " `" + path + "`: " + std::strerror(errno),
+               path,
+               -1,
+               {}};
 }
 
 }  // namespace

@@ -6,13 +6,13 @@
 #include <cstdint>
 #include <functional>
 
-#define AXON_ID(Name)                                                     \
-  struct Name {                                                           \
-    int32_t index = -1;                                                   \
-    bool valid() const { return index >= 0; }                             \
-    explicit operator bool() const { return index >= 0; }                 \
-    friend bool operator==(Name, Name) = default;                         \
-    friend auto operator<=>(Name, Name) = default;                        \
+#define AXON_ID(Name)                                     \
+  struct Name {                                           \
+    int32_t index = -1;                                   \
+    bool valid() const { return index >= 0; }             \
+    explicit operator bool() const { return index >= 0; } \
+    friend bool operator==(Name, Name) = default;         \
+    friend auto operator<=>(Name, Name) = default;        \
   }
 
 namespace axon {

@@ -16,7 +16,8 @@ class Reader {
   Reader(std::string_view text, Document& out) : text_(text), out_(out) {}
 
   Result<void> document() {
-    if (text_.size() >= std::numeric_limits<uint32_t>::max()) return fail(0, "the text is too long");
+    if (text_.size() >= std::numeric_limits<uint32_t>::max())
+      return fail(0, "the text is too long");
     size_t bad = find_invalid_utf8(text_);
     if (bad != text_.npos) return fail(bad, "bytes that are not UTF-8");
     AXON_TRY_VOID(value(0));
@@ -40,7 +41,8 @@ class Reader {
   }
 
   void skip_blanks() {
-    while (pos_ < text_.size() && (text_[pos_] == ' ' || text_[pos_] == '\n' || text_[pos_] == '\t' || text_[pos_] == '\r')) {
+    while (pos_ < text_.size() && (text_[pos_] == ' ' || text_[pos_] == '\n' ||
+                                   text_[pos_] == '\t' || text_[pos_] == '\r')) {
       ++pos_;
     }
   }
@@ -165,11 +167,14 @@ class Reader {
     size_t begin = pos_++, from = out_.texts_.size();
     while (true) {
       size_t stop = pos_;
-      while (stop < text_.size() && text_[stop] != '"' && text_[stop] != '\\' && static_cast<uint8_t>(text_[stop]) >= 0x20) ++stop;
+      while (stop < text_.size() && text_[stop] != '"' && text_[stop] != '\\' &&
+             static_cast<uint8_t>(text_[stop]) >= 0x20)
+        ++stop;
       out_.texts_.append(text_.substr(pos_, stop - pos_));
       pos_ = stop;
       if (pos_ == text_.size()) return fail(begin, "string is not closed");
-      if (static_cast<uint8_t>(text_[pos_]) < 0x20) return fail(pos_, "control character in a string");
+      if (static_cast<uint8_t>(text_[pos_]) < 0x20)
+        return fail(pos_, "control character in a string");
       if (text_[pos_++] == '"') break;
       AXON_TRY_VOID(escape());
     }
@@ -210,7 +215,8 @@ class Reader {
     if (!take("}")) {
       while (true) {
         skip_blanks();
-        if (pos_ >= text_.size() || text_[pos_] != '"') return fail(pos_, found() + ", expected a key");
+        if (pos_ >= text_.size() || text_[pos_] != '"')
+          return fail(pos_, found() + ", expected a key");
         AXON_TRY_VOID(string());
         skip_blanks();
         if (!take(":")) return fail(pos_, found() + ", expected `:`");
@@ -246,9 +252,12 @@ bool Value::get(int64_t& out) const {
 }
 
 bool Value::get(double& out) const {
-  if (kind() == Kind::Int) out = static_cast<double>(document_->nodes_[node_].integer);
-  else if (kind() == Kind::Float) out = document_->nodes_[node_].number;
-  else return false;
+  if (kind() == Kind::Int)
+    out = static_cast<double>(document_->nodes_[node_].integer);
+  else if (kind() == Kind::Float)
+    out = document_->nodes_[node_].number;
+  else
+    return false;
   return true;
 }
 
@@ -263,8 +272,12 @@ size_t Value::size() const {
   return kind() == Kind::Array || kind() == Kind::Object ? document_->nodes_[node_].count : 0;
 }
 
-Value::Iterator Value::begin() const { return {document_, size() ? node_ + 1 : 0, kind() == Kind::Object}; }
-Value::Iterator Value::end() const { return {document_, size() ? document_->nodes_[node_].end : 0, kind() == Kind::Object}; }
+Value::Iterator Value::begin() const {
+  return {document_, size() ? node_ + 1 : 0, kind() == Kind::Object};
+}
+Value::Iterator Value::end() const {
+  return {document_, size() ? document_->nodes_[node_].end : 0, kind() == Kind::Object};
+}
 
 Value::Iterator& Value::Iterator::operator++() {
   node_ = document_->nodes_[keyed_ ? node_ + 1 : node_].end;

@@ -22,18 +22,23 @@ class Value {
   bool is_null() const { return kind() == Kind::Null; }
   bool get(bool& out) const;
   bool get(int64_t& out) const;
-  bool get(double& out) const;             // integers too
+  bool get(double& out) const;  // integers too
   bool get(std::string_view& out) const;
-  size_t size() const;                     // items of an array, members of an object
-  Value at(size_t index) const;            // of an array; Missing outside
-  Value operator[](std::string_view key) const;  // of an object, the last of equal keys; Missing without
-  size_t offset() const;                   // byte of the document's text
-  bool get(Value& out) const { out = *this; return kind() != Kind::Missing; }
+  size_t size() const;           // items of an array, members of an object
+  Value at(size_t index) const;  // of an array; Missing outside
+  Value operator[](
+      std::string_view key) const;  // of an object, the last of equal keys; Missing without
+  size_t offset() const;            // byte of the document's text
+  bool get(Value& out) const {
+    out = *this;
+    return kind() != Kind::Missing;
+  }
 
   // Items of an array in order; values of an object with key().
   class Iterator {
    public:
-    Iterator(const Document* document, uint32_t node, bool keyed) : document_(document), node_(node), keyed_(keyed) {}
+    Iterator(const Document* document, uint32_t node, bool keyed)
+        : document_(document), node_(node), keyed_(keyed) {}
     bool operator!=(const Iterator& other) const { return node_ != other.node_; }
     Iterator& operator++();
     Value operator*() const;
@@ -56,8 +61,16 @@ class Value {
 };
 
 // The same with a kind that has been checked.
-struct Array : Value { using Value::Value; Array() = default; explicit Array(Value v) : Value(v) {} };
-struct Object : Value { using Value::Value; Object() = default; explicit Object(Value v) : Value(v) {} };
+struct Array : Value {
+  using Value::Value;
+  Array() = default;
+  explicit Array(Value v) : Value(v) {}
+};
+struct Object : Value {
+  using Value::Value;
+  Object() = default;
+  explicit Object(Value v) : Value(v) {}
+};
 bool get(const Value& value, Array& out);
 bool get(const Value& value, Object& out);
 
@@ -71,16 +84,16 @@ class Document {
   friend class Reader;
   struct Node {
     Kind kind = Kind::Null;
-    uint32_t end = 0;          // one past the last node below this one
+    uint32_t end = 0;  // one past the last node below this one
     uint32_t offset = 0;
-    uint32_t count = 0;        // Array, Object; String: bytes
+    uint32_t count = 0;  // Array, Object; String: bytes
     union {
-      int64_t integer = 0;     // Bool, Int
-      double number;           // Float
-      uint64_t text;           // String: where it begins in `texts_`
+      int64_t integer = 0;  // Bool, Int
+      double number;        // Float
+      uint64_t text;        // String: where it begins in `texts_`
     };
   };
-  std::vector<Node> nodes_;    // an object's members are a key (String) and a value each
+  std::vector<Node> nodes_;  // an object's members are a key (String) and a value each
   std::string texts_;
 };
 

@@ -1,4 +1,5 @@
-// Result<T>: what a function returns when the world (a file, a checkpoint, an argument) may be wrong.
+// Result<T>: what a function returns when the world (a file, a checkpoint, an argument) may be
+// wrong.
 #pragma once
 
 #include <cstdint>
@@ -24,8 +25,8 @@ struct Error {
 template <class T>
 class [[nodiscard]] Result {
  public:
-  Result(T value) : value_(std::move(value)) {}       // NOLINT: implicit on purpose
-  Result(Error error) : error_(std::move(error)) {}   // NOLINT: implicit on purpose
+  Result(T value) : value_(std::move(value)) {}      // NOLINT: implicit on purpose
+  Result(Error error) : error_(std::move(error)) {}  // NOLINT: implicit on purpose
 
   explicit operator bool() const { return value_.has_value(); }
   bool ok() const { return value_.has_value(); }
@@ -71,13 +72,13 @@ class [[nodiscard]] Result<void> {
 #define AXON_CONCAT(a, b) AXON_CONCAT_INNER(a, b)
 // AXON_TRY(auto x, f()): x is the value of f(), or the error is returned from this function.
 #define AXON_TRY(decl, expr) AXON_TRY_INNER(AXON_CONCAT(axon_try_, __LINE__), decl, expr)
-#define AXON_TRY_INNER(tmp, decl, expr) \
-  auto tmp = (expr);                    \
+#define AXON_TRY_INNER(tmp, decl, expr)    \
+  auto tmp = (expr);                       \
   if (!tmp) return std::move(tmp.error()); \
   decl = std::move(*tmp)
 // AXON_TRY_VOID(f()): returns the error of f(), if any.
-#define AXON_TRY_VOID(expr)                                               \
-  do {                                                                    \
-    auto axon_try_void = (expr);                                          \
-    if (!axon_try_void) return std::move(axon_try_void.error());          \
+#define AXON_TRY_VOID(expr)                                      \
+  do {                                                           \
+    auto axon_try_void = (expr);                                 \
+    if (!axon_try_void) return std::move(axon_try_void.error()); \
   } while (false)

@@ -121,8 +121,12 @@ namespace {
 size_t decode(std::string_view text, size_t pos, uint32_t& code_point) {
   auto byte = [&](size_t i) { return static_cast<uint8_t>(text[i]); };
   uint8_t first = byte(pos);
-  size_t length = first < 0x80 ? 1 : first < 0xC2 ? 0 : first < 0xE0 ? 2 : first < 0xF0 ? 3
-                : first < 0xF5 ? 4 : 0;
+  size_t length = first < 0x80   ? 1
+                  : first < 0xC2 ? 0
+                  : first < 0xE0 ? 2
+                  : first < 0xF0 ? 3
+                  : first < 0xF5 ? 4
+                                 : 0;
   if (length == 0 || pos + length > text.size()) return 0;
   uint32_t value = length == 1 ? first : first & (0xFF >> (length + 1));
   for (size_t i = 1; i < length; ++i) {
@@ -179,11 +183,21 @@ std::string json_escape(std::string_view text) {
   for (size_t pos = 0; pos < text.size();) {
     uint32_t c = next_code_point(text, pos);
     switch (c) {
-      case '"': out += "\\\""; break;
-      case '\\': out += "\\\\"; break;
-      case '\n': out += "\\n"; break;
-      case '\r': out += "\\r"; break;
-      case '\t': out += "\\t"; break;
+      case '"':
+        out += "\\\"";
+        break;
+      case '\\':
+        out += "\\\\";
+        break;
+      case '\n':
+        out += "\\n";
+        break;
+      case '\r':
+        out += "\\r";
+        break;
+      case '\t':
+        out += "\\t";
+        break;
       default:
         if (c < 0x20) {
           out += "\\u00";

@@ -54,7 +54,7 @@ struct ThreadPool::State {
   using Body = function_ref<void(int, int)>;
   std::atomic<uint32_t> generation{0};  // a new one is a new body
   std::atomic<int> running{0};
-  std::atomic<uint32_t> finished{0};    // generation that all workers have left
+  std::atomic<uint32_t> finished{0};  // generation that all workers have left
   const Body* body = nullptr;
   bool stop = false;
   std::vector<std::thread> workers;

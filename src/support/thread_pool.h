@@ -9,7 +9,8 @@
 
 namespace axon {
 
-// Set by whoever wants a computation to end soon; polled between instructions. Safe in a signal handler.
+// Set by whoever wants a computation to end soon; polled between instructions. Safe in a signal
+// handler.
 class CancelFlag {
  public:
   void set() { flag_.store(true, std::memory_order_relaxed); }
@@ -46,7 +47,9 @@ class ThreadPool {
   // Calls body(part, threads()) once on every worker and returns when all are done. Not reentrant.
   void run(function_ref<void(int part, int parts)> body);
   // Waits until every worker has come here; only inside of a body that all workers run.
-  void barrier() { if (threads_ > 1) barrier_->wait(); }
+  void barrier() {
+    if (threads_ > 1) barrier_->wait();
+  }
 
  private:
   struct State;

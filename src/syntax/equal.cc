@@ -77,31 +77,50 @@ bool Comparer::expr_equal(ExprId a, ExprId b) {
 bool Comparer::fields_equal(const Expr& a, const Expr& b) {
   switch (a.kind()) {
     case ExprKind::Name:
-      return a.as<Name>().name == b.as<Name>().name && a.as<Name>().suffixes == b.as<Name>().suffixes;
-    case ExprKind::Int: return a.as<Int>().value == b.as<Int>().value;
+      return a.as<Name>().name == b.as<Name>().name &&
+             a.as<Name>().suffixes == b.as<Name>().suffixes;
+    case ExprKind::Int:
+      return a.as<Int>().value == b.as<Int>().value;
     case ExprKind::Float: {
       const Float& x = a.as<Float>();
       const Float& y = b.as<Float>();
       bool spelled = x.lexeme.valid() && y.lexeme.valid();
       return x.value == y.value && (!spelled || x.lexeme == y.lexeme);
     }
-    case ExprKind::Bool: return a.as<Bool>().value == b.as<Bool>().value;
-    case ExprKind::String: return a.as<String>().value == b.as<String>().value;
-    case ExprKind::Path: return a.as<PathExpr>().path == b.as<PathExpr>().path;
+    case ExprKind::Bool:
+      return a.as<Bool>().value == b.as<Bool>().value;
+    case ExprKind::String:
+      return a.as<String>().value == b.as<String>().value;
+    case ExprKind::Path:
+      return a.as<PathExpr>().path == b.as<PathExpr>().path;
     case ExprKind::Call: {
       const Call& x = a.as<Call>();
       const Call& y = b.as<Call>();
-      bool same = x.callee == y.callee && x.suffixes == y.suffixes && x.args.size() == y.args.size();
-      for (size_t i = 0; same && i < x.args.size(); ++i) same = x.args[i].keyword == y.args[i].keyword;
+      bool same =
+          x.callee == y.callee && x.suffixes == y.suffixes && x.args.size() == y.args.size();
+      for (size_t i = 0; same && i < x.args.size(); ++i)
+        same = x.args[i].keyword == y.args[i].keyword;
       return same;
     }
-    case ExprKind::BindExpr: return a.as<BindExpr>().var == b.as<BindExpr>().var;
-    case ExprKind::Lambda: return a.as<Lambda>().var == b.as<Lambda>().var;
-    case ExprKind::Binary: return a.as<Binary>().op == b.as<Binary>().op;
-    case ExprKind::Ascribe: return types_equal(a.as<Ascribe>().type, b.as<Ascribe>().type);
-    case ExprKind::Do: add(a.as<Do>().body, b.as<Do>().body); return same_;
-    case ExprKind::Null: case ExprKind::List: case ExprKind::Tuple: case ExprKind::Pipe:
-    case ExprKind::If: case ExprKind::Ternary: case ExprKind::Paren: return true;
+    case ExprKind::BindExpr:
+      return a.as<BindExpr>().var == b.as<BindExpr>().var;
+    case ExprKind::Lambda:
+      return a.as<Lambda>().var == b.as<Lambda>().var;
+    case ExprKind::Binary:
+      return a.as<Binary>().op == b.as<Binary>().op;
+    case ExprKind::Ascribe:
+      return types_equal(a.as<Ascribe>().type, b.as<Ascribe>().type);
+    case ExprKind::Do:
+      add(a.as<Do>().body, b.as<Do>().body);
+      return same_;
+    case ExprKind::Null:
+    case ExprKind::List:
+    case ExprKind::Tuple:
+    case ExprKind::Pipe:
+    case ExprKind::If:
+    case ExprKind::Ternary:
+    case ExprKind::Paren:
+      return true;
   }
   AXON_UNREACHABLE("every kind has a case");
 }
@@ -126,14 +145,19 @@ bool Comparer::stmt_equal(const Stmt& a, const Stmt& b) {
     case StmtKind::Bind:
       add(a.as<Bind>().value, b.as<Bind>().value);
       return targets_equal(a.as<Bind>().targets, b.as<Bind>().targets);
-    case StmtKind::Return: add_all(a.as<Return>().values, b.as<Return>().values); return same_;
-    case StmtKind::Yield: add_all(a.as<Yield>().values, b.as<Yield>().values); return same_;
+    case StmtKind::Return:
+      add_all(a.as<Return>().values, b.as<Return>().values);
+      return same_;
+    case StmtKind::Yield:
+      add_all(a.as<Yield>().values, b.as<Yield>().values);
+      return same_;
     case StmtKind::If:
       add(a.as<IfStmt>().cond, b.as<IfStmt>().cond);
       add(a.as<IfStmt>().then_body, b.as<IfStmt>().then_body);
       add(a.as<IfStmt>().else_body, b.as<IfStmt>().else_body);
       return same_;
-    case StmtKind::Loop: return loop_equal(a.as<Loop>(), b.as<Loop>()) && same_;
+    case StmtKind::Loop:
+      return loop_equal(a.as<Loop>(), b.as<Loop>()) && same_;
     case StmtKind::ScopeBind:
       add(a.as<ScopeBind>().body, b.as<ScopeBind>().body);
       return same_ && a.as<ScopeBind>().path == b.as<ScopeBind>().path &&
@@ -156,7 +180,8 @@ bool Comparer::dims_equal(DimExprId a, DimExprId b) const {
     bool same = true;
     if (x.kind() == DimExprKind::Int) same = x.as<DimInt>().value == y.as<DimInt>().value;
     if (x.kind() == DimExprKind::Name) same = x.as<DimName>().name == y.as<DimName>().name;
-    if (x.kind() == DimExprKind::Variadic) same = x.as<DimVariadic>().name == y.as<DimVariadic>().name;
+    if (x.kind() == DimExprKind::Variadic)
+      same = x.as<DimVariadic>().name == y.as<DimVariadic>().name;
     if (x.kind() == DimExprKind::Binary) {
       same = x.as<DimBinary>().op == y.as<DimBinary>().op;
       left.emplace_back(x.as<DimBinary>().left, y.as<DimBinary>().left);
@@ -173,8 +198,10 @@ bool Comparer::types_equal(TypeExprId a, TypeExprId b) const {
   const TypeExpr& x = ast_[a];
   const TypeExpr& y = ast_[b];
   switch (x.kind()) {
-    case TypeExprKind::Optional: return types_equal(x.as<TypeOptional>().inner, y.as<TypeOptional>().inner);
-    case TypeExprKind::List: return types_equal(x.as<TypeList>().item, y.as<TypeList>().item);
+    case TypeExprKind::Optional:
+      return types_equal(x.as<TypeOptional>().inner, y.as<TypeOptional>().inner);
+    case TypeExprKind::List:
+      return types_equal(x.as<TypeList>().item, y.as<TypeList>().item);
     case TypeExprKind::Tuple: {
       const auto& left = x.as<TypeTuple>().items;
       const auto& right = y.as<TypeTuple>().items;
@@ -182,7 +209,8 @@ bool Comparer::types_equal(TypeExprId a, TypeExprId b) const {
       for (size_t i = 0; same && i < left.size(); ++i) same = types_equal(left[i], right[i]);
       return same;
     }
-    case TypeExprKind::Named: break;
+    case TypeExprKind::Named:
+      break;
   }
   const TypeNamed& left = x.as<TypeNamed>();
   const TypeNamed& right = y.as<TypeNamed>();
@@ -196,7 +224,8 @@ bool Comparer::types_equal(TypeExprId a, TypeExprId b) const {
 }
 
 // A body written as a `do` block and the same do-expression are one tree.
-void add_bodies(Comparer& comparer, const Definition& a, const Definition& b, const Ast& ast, bool& same) {
+void add_bodies(Comparer& comparer, const Definition& a, const Definition& b, const Ast& ast,
+                bool& same) {
   auto statements = [&](const Definition& d) -> const std::vector<StmtId>* {
     if (d.statement_body) return &d.body;
     const Do* block = d.body_expr.valid() ? ast[d.body_expr].get<Do>() : nullptr;
@@ -219,9 +248,9 @@ bool equal(ExprId a, ExprId b, const Ast& ast) {
 
 bool equal(const Definition& a, const Definition& b, const Ast& ast) {
   Comparer comparer(ast);
-  bool same = a.name == b.name && a.path_params == b.path_params && a.params.size() == b.params.size() &&
-              a.is_global == b.is_global && a.constraints == b.constraints &&
-              comparer.types_equal(a.return_type, b.return_type);
+  bool same = a.name == b.name && a.path_params == b.path_params &&
+              a.params.size() == b.params.size() && a.is_global == b.is_global &&
+              a.constraints == b.constraints && comparer.types_equal(a.return_type, b.return_type);
   for (size_t i = 0; same && i < a.params.size(); ++i) {
     const Param& x = a.params[i];
     const Param& y = b.params[i];
@@ -242,7 +271,8 @@ bool equal(const Module& a, const Module& b, const Ast& ast) {
               a.has_export == b.has_export && members_equal(a.exports, b.exports) &&
               a.aliases.size() == b.aliases.size() && a.definitions.size() == b.definitions.size();
   for (size_t i = 0; same && i < a.pragmas.size(); ++i) {
-    same = a.pragmas[i].name == b.pragmas[i].name && equal(a.pragmas[i].value, b.pragmas[i].value, ast);
+    same = a.pragmas[i].name == b.pragmas[i].name &&
+           equal(a.pragmas[i].value, b.pragmas[i].value, ast);
   }
   for (size_t i = 0; same && i < a.imports.size(); ++i) {
     same = a.imports[i].module == b.imports[i].module &&
@@ -253,12 +283,14 @@ bool equal(const Module& a, const Module& b, const Ast& ast) {
   for (size_t i = 0; same && i < a.aliases.size(); ++i) {
     const TypeAlias& x = a.aliases[i];
     const TypeAlias& y = b.aliases[i];
-    same = x.name == y.name && x.params.size() == y.params.size() && comparer.types_equal(x.type, y.type);
+    same = x.name == y.name && x.params.size() == y.params.size() &&
+           comparer.types_equal(x.type, y.type);
     for (size_t k = 0; same && k < x.params.size(); ++k) {
       same = x.params[k].name == y.params[k].name && x.params[k].variadic == y.params[k].variadic;
     }
   }
-  for (size_t i = 0; same && i < a.definitions.size(); ++i) same = equal(a.definitions[i], b.definitions[i], ast);
+  for (size_t i = 0; same && i < a.definitions.size(); ++i)
+    same = equal(a.definitions[i], b.definitions[i], ast);
   return same;
 }
 

@@ -42,7 +42,8 @@ bool starts_with_bracket(ExprId id, const Ast& ast) {
       id = node->cond;
     } else {
       ExprKind kind = expr.kind();
-      return in_operator && (kind == ExprKind::Paren || kind == ExprKind::List || kind == ExprKind::Tuple);
+      return in_operator &&
+             (kind == ExprKind::Paren || kind == ExprKind::List || kind == ExprKind::Tuple);
     }
   }
 }
@@ -67,9 +68,11 @@ void Parser::warn_greedy_args(ExprId call) {
 void Parser::warn_greedy_branch(ExprId conditional, size_t then_items, size_t else_items) {
   if (panic_ || then_items > 1 || else_items < 2) return;
   const Expr& expr = ast_[conditional];
-  ExprId branch = expr.kind() == ExprKind::If ? expr.as<If>().else_value : expr.as<Ternary>().else_value;
+  ExprId branch =
+      expr.kind() == ExprKind::If ? expr.as<If>().else_value : expr.as<Ternary>().else_value;
   std::string reads = shortened(render_expr(conditional, ast_, names_));
-  sink_.report(Diag::WGreedy, ast_[branch].span, {"the comma in the last branch of a conditional", reads});
+  sink_.report(Diag::WGreedy, ast_[branch].span,
+               {"the comma in the last branch of a conditional", reads});
 }
 
 }  // namespace axon::syntax

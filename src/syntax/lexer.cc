@@ -7,7 +7,10 @@
 namespace axon::syntax {
 namespace {
 
-struct Punctuation { std::string_view spelling; Tok kind; };
+struct Punctuation {
+  std::string_view spelling;
+  Tok kind;
+};
 constexpr Punctuation kPunctuation[] = {
 #define AXON_PUNCT(kind, spelling) {spelling, Tok::kind},
 #include "syntax/tokens.def"
@@ -148,7 +151,8 @@ void Lexer::read_name(Token& token) {
       token.paths.push_back(read_path(token));
     } else {
       ++pos_;
-      error(token, Diag::LexName, begin, {text_.substr(begin, pos_ - begin), "has an empty path suffix"});
+      error(token, Diag::LexName, begin,
+            {text_.substr(begin, pos_ - begin), "has an empty path suffix"});
     }
   }
 }
@@ -216,7 +220,9 @@ void Lexer::read_placeholder(Token& token) {
   size_t inside = pos_;
   while (is_ident_char(at(pos_))) ++pos_;
   bool ok = is_ident(text_.substr(inside, pos_ - inside)) && at(pos_) == '}';
-  while (!ok && pos_ < text_.size() && std::string_view("}\n \t").find(text_[pos_]) == std::string_view::npos) ++pos_;
+  while (!ok && pos_ < text_.size() &&
+         std::string_view("}\n \t").find(text_[pos_]) == std::string_view::npos)
+    ++pos_;
   if (at(pos_) == '}') ++pos_;
   if (!ok) error(token, Diag::AstPlaceholder, begin, {text_.substr(begin, pos_ - begin)});
 }

@@ -27,7 +27,8 @@ void check_tabs(FileId file, std::string_view text, DiagSink& sink) {
       tabs = tabs || indent.find('\t') != indent.npos;
       blanks = blanks || indent.find(' ') != indent.npos;
       if (tabs && blanks) {
-        sink.report(Diag::WTabs, {file, static_cast<int32_t>(begin), static_cast<int32_t>(begin + content)});
+        sink.report(Diag::WTabs,
+                    {file, static_cast<int32_t>(begin), static_cast<int32_t>(begin + content)});
         return;
       }
     }
@@ -38,7 +39,8 @@ void check_tabs(FileId file, std::string_view text, DiagSink& sink) {
 void check_pragmas(const Module& module, const Interner& names, DiagSink& sink) {
   for (const Pragma& pragma : module.pragmas) {
     std::string_view name = names.text(pragma.name);
-    bool known = std::find(std::begin(kKnownPragmas), std::end(kKnownPragmas), name) != std::end(kKnownPragmas);
+    bool known = std::find(std::begin(kKnownPragmas), std::end(kKnownPragmas), name) !=
+                 std::end(kKnownPragmas);
     if (known) continue;
     std::string upper(name);
     for (char& c : upper) c = c >= 'a' && c <= 'z' ? static_cast<char>(c - 'a' + 'A') : c;
@@ -47,10 +49,13 @@ void check_pragmas(const Module& module, const Interner& names, DiagSink& sink) 
 }
 
 // `@p.x` in a definition with the path parameter p.
-void check_paths(const Definition& definition, const Ast& ast, const Interner& names, DiagSink& sink) {
+void check_paths(const Definition& definition, const Ast& ast, const Interner& names,
+                 DiagSink& sink) {
   if (definition.path_params.empty()) return;
   auto check = [&](const PathLit& path) {
-    if (path.absolute || path.pieces.size() < 2 || path.pieces[0].placeholder || path.pieces[1].joined) return;
+    if (path.absolute || path.pieces.size() < 2 || path.pieces[0].placeholder ||
+        path.pieces[1].joined)
+      return;
     const auto& params = definition.path_params;
     if (std::find(params.begin(), params.end(), path.pieces[0].text) == params.end()) return;
     std::string text;
@@ -84,8 +89,9 @@ void lint(const Module& module, std::string_view text, const Ast& ast, const Int
   check_tabs(module.file, text, sink);
   check_pragmas(module, names, sink);
   NameId stage = names.find("stage");
-  bool is_dump = std::any_of(module.pragmas.begin(), module.pragmas.end(),
-                             [&](const Pragma& pragma) { return stage.valid() && pragma.name == stage; });
+  bool is_dump =
+      std::any_of(module.pragmas.begin(), module.pragmas.end(),
+                  [&](const Pragma& pragma) { return stage.valid() && pragma.name == stage; });
   for (const Definition& definition : module.definitions) {
     std::string_view name = names.text(definition.name);
     if (!is_dump && name.find("__") != name.npos) {

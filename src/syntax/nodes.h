@@ -37,35 +37,65 @@ struct PathLit {
 
 // ---- types as written ----------------------------------------------------------------------
 
-struct DimInt { int64_t value = 0; };
-struct DimName { NameId name; };                 // may be dotted
-struct DimVariadic { NameId name; };             // ..S
-struct DimBinary { char op = '+'; DimExprId left, right; };  // + - * / %
-struct DimParen { DimExprId inner; };            // never compared (language.md 5)
+struct DimInt {
+  int64_t value = 0;
+};
+struct DimName {
+  NameId name;
+};  // may be dotted
+struct DimVariadic {
+  NameId name;
+};  // ..S
+struct DimBinary {
+  char op = '+';
+  DimExprId left, right;
+};  // + - * / %
+struct DimParen {
+  DimExprId inner;
+};  // never compared (language.md 5)
 
 enum class DimExprKind : uint8_t { Int, Name, Variadic, Binary, Paren };
 struct DimExpr {
   std::variant<DimInt, DimName, DimVariadic, DimBinary, DimParen> data;
   Span span;
   DimExprKind kind() const { return static_cast<DimExprKind>(data.index()); }
-  template <class T> const T& as() const { return std::get<T>(data); }
+  template <class T>
+  const T& as() const {
+    return std::get<T>(data);
+  }
 };
 
 // An argument of a named type; a lone name is read as a dim (language.md 4.2, 6.3).
-struct TypeArg { DimExprId dim; TypeExprId type; };  // exactly one is valid
+struct TypeArg {
+  DimExprId dim;
+  TypeExprId type;
+};  // exactly one is valid
 
-struct TypeOptional { TypeExprId inner; };
-struct TypeTuple { std::vector<TypeExprId> items; };
-struct TypeList { TypeExprId item; };
+struct TypeOptional {
+  TypeExprId inner;
+};
+struct TypeTuple {
+  std::vector<TypeExprId> items;
+};
+struct TypeList {
+  TypeExprId item;
+};
 // A name with or without arguments. `has_args` tells `Tensor` from the internal `Tensor[]`.
-struct TypeNamed { NameId name; std::vector<TypeArg> args; bool has_args = false; };
+struct TypeNamed {
+  NameId name;
+  std::vector<TypeArg> args;
+  bool has_args = false;
+};
 
 enum class TypeExprKind : uint8_t { Optional, Tuple, List, Named };
 struct TypeExpr {
   std::variant<TypeOptional, TypeTuple, TypeList, TypeNamed> data;
   Span span;
   TypeExprKind kind() const { return static_cast<TypeExprKind>(data.index()); }
-  template <class T> const T& as() const { return std::get<T>(data); }
+  template <class T>
+  const T& as() const {
+    return std::get<T>(data);
+  }
 };
 
 // ---- expressions ---------------------------------------------------------------------------
@@ -80,47 +110,119 @@ struct Arg {
   Span keyword_span;
 };
 
-struct Name { NameId name; std::vector<PathLit> suffixes; };
-struct Int { int64_t value = 0; };
-struct Float { double value = 0; NameId lexeme; };
-struct Bool { bool value = false; };
+struct Name {
+  NameId name;
+  std::vector<PathLit> suffixes;
+};
+struct Int {
+  int64_t value = 0;
+};
+struct Float {
+  double value = 0;
+  NameId lexeme;
+};
+struct Bool {
+  bool value = false;
+};
 struct Null {};
-struct String { NameId value; };  // unescaped text
-struct PathExpr { PathLit path; };
-struct List { std::vector<ExprId> items; };
-struct Tuple { std::vector<ExprId> items; };
+struct String {
+  NameId value;
+};  // unescaped text
+struct PathExpr {
+  PathLit path;
+};
+struct List {
+  std::vector<ExprId> items;
+};
+struct Tuple {
+  std::vector<ExprId> items;
+};
 struct Call {
   NameId callee;
   Span callee_span;
   std::vector<PathLit> suffixes;  // gone after normalize
   std::vector<Arg> args;
 };
-struct Pipe { ExprId value; std::vector<ExprId> stages; };
-struct BindExpr { ExprId value; NameId var; Span var_span; ExprId body; };  // value >>= \var -> body
-struct If { ExprId cond, then_value, else_value; };
-struct Ternary { ExprId cond, then_value, else_value; };
-struct Binary { BinaryOp op = BinaryOp::Add; ExprId left, right; Span op_span; };
-struct Lambda { NameId var; ExprId body; };  // transient, inside BindExpr
-struct Paren { ExprId inner; };              // never compared
-struct Ascribe { ExprId value; TypeExprId type; };
-struct Do { std::vector<StmtId> body; bool is_inline = false; };
+struct Pipe {
+  ExprId value;
+  std::vector<ExprId> stages;
+};
+struct BindExpr {
+  ExprId value;
+  NameId var;
+  Span var_span;
+  ExprId body;
+};  // value >>= \var -> body
+struct If {
+  ExprId cond, then_value, else_value;
+};
+struct Ternary {
+  ExprId cond, then_value, else_value;
+};
+struct Binary {
+  BinaryOp op = BinaryOp::Add;
+  ExprId left, right;
+  Span op_span;
+};
+struct Lambda {
+  NameId var;
+  ExprId body;
+};  // transient, inside BindExpr
+struct Paren {
+  ExprId inner;
+};  // never compared
+struct Ascribe {
+  ExprId value;
+  TypeExprId type;
+};
+struct Do {
+  std::vector<StmtId> body;
+  bool is_inline = false;
+};
 
 enum class ExprKind : uint8_t {
-  Name, Int, Float, Bool, Null, String, Path, List, Tuple, Call, Pipe, BindExpr, If, Ternary,
-  Binary, Lambda, Paren, Ascribe, Do
+  Name,
+  Int,
+  Float,
+  Bool,
+  Null,
+  String,
+  Path,
+  List,
+  Tuple,
+  Call,
+  Pipe,
+  BindExpr,
+  If,
+  Ternary,
+  Binary,
+  Lambda,
+  Paren,
+  Ascribe,
+  Do
 };
 struct Expr {
   std::variant<Name, Int, Float, Bool, Null, String, PathExpr, List, Tuple, Call, Pipe, BindExpr,
-               If, Ternary, Binary, Lambda, Paren, Ascribe, Do> data;
+               If, Ternary, Binary, Lambda, Paren, Ascribe, Do>
+      data;
   Span span;
   ExprKind kind() const { return static_cast<ExprKind>(data.index()); }
-  template <class T> const T& as() const { return std::get<T>(data); }
-  template <class T> const T* get() const { return std::get_if<T>(&data); }
+  template <class T>
+  const T& as() const {
+    return std::get<T>(data);
+  }
+  template <class T>
+  const T* get() const {
+    return std::get_if<T>(&data);
+  }
 };
 
 // ---- statements ----------------------------------------------------------------------------
 
-struct Target { NameId name; Span span; };
+struct Target {
+  NameId name;
+  Span span;
+};
 
 struct Bind {
   std::vector<Target> targets;
@@ -128,42 +230,59 @@ struct Bind {
   // From flatten on: the lexical prefix under which the bind was written (language.md 10.7).
   PathLit scope;
 };
-struct Return { std::vector<ExprId> values; };
-struct Yield { std::vector<ExprId> values; };
-struct IfStmt { ExprId cond; std::vector<StmtId> then_body, else_body; };
+struct Return {
+  std::vector<ExprId> values;
+};
+struct Yield {
+  std::vector<ExprId> values;
+};
+struct IfStmt {
+  ExprId cond;
+  std::vector<StmtId> then_body, else_body;
+};
 // `for[@scope] var <- [from..to) step=step carry (…) do body`, with or without targets.
 struct Loop {
   bool has_scope = false;
-  PathLit scope;                 // relative, when has_scope
+  PathLit scope;  // relative, when has_scope
   NameId var;
   Span var_span;
-  ExprId from, to, step;         // ranges already made half-open; step is never missing
+  ExprId from, to, step;  // ranges already made half-open; step is never missing
   bool has_targets = false;
   std::vector<Target> targets;
   bool has_carry = false;
   std::vector<Target> carry;
   std::vector<StmtId> body;
-  bool is_inline = false;        // written as an expression after the header
-  PathLit lexical_scope;         // as Bind::scope
+  bool is_inline = false;  // written as an expression after the header
+  PathLit lexical_scope;   // as Bind::scope
 };
-struct ScopeBind { std::vector<Target> targets; PathLit path; std::vector<StmtId> body; };
+struct ScopeBind {
+  std::vector<Target> targets;
+  PathLit path;
+  std::vector<StmtId> body;
+};
 
 enum class StmtKind : uint8_t { Bind, Return, Yield, If, Loop, ScopeBind };
 struct Stmt {
   std::variant<Bind, Return, Yield, IfStmt, Loop, ScopeBind> data;
   Span span;
   StmtKind kind() const { return static_cast<StmtKind>(data.index()); }
-  template <class T> const T& as() const { return std::get<T>(data); }
-  template <class T> const T* get() const { return std::get_if<T>(&data); }
+  template <class T>
+  const T& as() const {
+    return std::get<T>(data);
+  }
+  template <class T>
+  const T* get() const {
+    return std::get_if<T>(&data);
+  }
 };
 
 // ---- definitions and files -----------------------------------------------------------------
 
 struct Param {
   NameId name;
-  bool optional = false;     // `?p=…` in the head, or `?T` in the signature
-  TypeExprId type;           // inner type when optional; invalid when there is no signature
-  ExprId default_value;      // invalid when there is none
+  bool optional = false;  // `?p=…` in the head, or `?T` in the signature
+  TypeExprId type;        // inner type when optional; invalid when there is no signature
+  ExprId default_value;   // invalid when there is none
   Span span;
 };
 
@@ -179,14 +298,14 @@ struct Definition {
   NameId name;
   Span name_span;
   bool has_signature = false;
-  std::vector<NameId> path_params;     // `@p` of the head; gone after flatten
+  std::vector<NameId> path_params;  // `@p` of the head; gone after flatten
   std::vector<Param> params;
-  TypeExprId return_type;              // invalid when there is no signature
+  TypeExprId return_type;  // invalid when there is no signature
   // Exactly one of the two: `= do` bodies are statements, everything else is an expression.
   bool statement_body = false;
   std::vector<StmtId> body;
   ExprId body_expr;
-  bool is_global = false;              // NAME <- expr
+  bool is_global = false;  // NAME <- expr
   // A head with `@` and a signature without a leading Path is a fixed scope (language.md 8.4); the
   // parser has already wrapped the body. Kept for diagnostics only.
   bool fixed_scope = false;
@@ -195,19 +314,25 @@ struct Definition {
   HelperInfo helper;
   std::vector<std::string> constraints;  // text of recorded facts, from typecheck
   Span span;
-  FileId origin;                         // the source file
+  FileId origin;  // the source file
   bool from_library = false;
 };
 
-struct ImportMember { NameId name; Span span; };
-struct Import {
-  NameId module;                      // dotted
+struct ImportMember {
+  NameId name;
   Span span;
-  bool has_members = false;           // `import N ()` has a list, `import N` has none
+};
+struct Import {
+  NameId module;  // dotted
+  Span span;
+  bool has_members = false;  // `import N ()` has a list, `import N` has none
   std::vector<ImportMember> members;
 };
 
-struct AliasParam { NameId name; bool variadic = false; };
+struct AliasParam {
+  NameId name;
+  bool variadic = false;
+};
 struct TypeAlias {
   NameId name;
   std::vector<AliasParam> params;
@@ -217,13 +342,16 @@ struct TypeAlias {
 };
 
 struct Pragma {
-  NameId name;    // lower case
-  ExprId value;   // literals, lists and tuples of literals
+  NameId name;   // lower case
+  ExprId value;  // literals, lists and tuples of literals
   Span span;
 };
 
 // A comment, for the formatter; comments take no part in comparison.
-struct Comment { Span span; bool own_line = false; };
+struct Comment {
+  Span span;
+  bool own_line = false;
+};
 
 // One `.axon` file after parse (ParsedModule of design.md 2).
 struct Module {

@@ -10,10 +10,18 @@ bool Parser::at_negative() { return at(Tok::Minus) && peek().glued_digit; }
 bool Parser::at_expr() {
   if (panic_) return false;
   switch (peek().kind) {
-    case Tok::Name: return open_ifs_ == 0 || !(at_word(Word::Then) || at_word(Word::Else));
-    case Tok::Int: case Tok::Float: case Tok::String: case Tok::Path:
-    case Tok::LParen: case Tok::LBracket: case Tok::Minus: return true;
-    default: return false;
+    case Tok::Name:
+      return open_ifs_ == 0 || !(at_word(Word::Then) || at_word(Word::Else));
+    case Tok::Int:
+    case Tok::Float:
+    case Tok::String:
+    case Tok::Path:
+    case Tok::LParen:
+    case Tok::LBracket:
+    case Tok::Minus:
+      return true;
+    default:
+      return false;
   }
 }
 
@@ -24,11 +32,16 @@ ExprId Parser::parse_atom(bool tuple_allowed) {
   }
   int32_t begin = here();
   switch (peek().kind) {
-    case Tok::LParen: return parse_paren(tuple_allowed);
-    case Tok::LBracket: return parse_list();
-    case Tok::Minus: return at_negative() ? parse_negative() : parse_unary_minus();
-    case Tok::Name: break;
-    default: return parse_literal();
+    case Tok::LParen:
+      return parse_paren(tuple_allowed);
+    case Tok::LBracket:
+      return parse_list();
+    case Tok::Minus:
+      return at_negative() ? parse_negative() : parse_unary_minus();
+    case Tok::Name:
+      break;
+    default:
+      return parse_literal();
   }
   bool word = at_word(Word::True) || at_word(Word::False) || at_word(Word::Null);
   if (word) return parse_literal();
@@ -45,10 +58,15 @@ ExprId Parser::parse_literal() {
   int32_t begin = here();
   Token token = take();
   switch (token.kind) {
-    case Tok::Int: case Tok::Float: return parse_number(token, false, span(token));
-    case Tok::String: return add(String{token.name}, begin);
-    case Tok::Path: return add(PathExpr{std::move(token.paths[0])}, begin);
-    default: break;
+    case Tok::Int:
+    case Tok::Float:
+      return parse_number(token, false, span(token));
+    case Tok::String:
+      return add(String{token.name}, begin);
+    case Tok::Path:
+      return add(PathExpr{std::move(token.paths[0])}, begin);
+    default:
+      break;
   }
   if (token.name == words_[Word::Null]) return add(Null{}, begin);
   return add(Bool{token.name == words_[Word::True]}, begin);

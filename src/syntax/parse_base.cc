@@ -1,7 +1,6 @@
 // Token helpers, error messages and recovery of the parser.
-#include "syntax/parser_base.h"
-
 #include "support/text.h"
+#include "syntax/parser_base.h"
 
 namespace axon::syntax {
 namespace {
@@ -10,12 +9,19 @@ constexpr int kMaxDepth = 1000;
 
 }  // namespace
 
-ParserBase::ParserBase(FileId file, const FileTable& files, Interner& names, Ast& ast, DiagSink& sink)
-    : file_(file), files_(files), names_(names), ast_(ast), sink_(sink),
+ParserBase::ParserBase(FileId file, const FileTable& files, Interner& names, Ast& ast,
+                       DiagSink& sink)
+    : file_(file),
+      files_(files),
+      names_(names),
+      ast_(ast),
+      sink_(sink),
       words_(names),
-      lexer_(file, files.text(file), names), stream_(lexer_, words_, sink) {}
+      lexer_(file, files.text(file), names),
+      stream_(lexer_, words_, sink) {}
 
-ParserBase::Nest::Nest(ParserBase& parser, bool closed) : parser_(parser), saved_ifs_(parser.open_ifs_) {
+ParserBase::Nest::Nest(ParserBase& parser, bool closed)
+    : parser_(parser), saved_ifs_(parser.open_ifs_) {
   if (closed) parser.open_ifs_ = 0;
   if (++parser.depth_ <= kMaxDepth || parser.stopped_) return;
   if (!parser.panic_) {
@@ -104,13 +110,19 @@ void ParserBase::unexpected(std::string_view expected) {
   } else if (left_open) {
     Span bracket{file_, left_open->bracket, left_open->bracket + 1};
     std::string_view open = files_.text(file_).substr(static_cast<size_t>(bracket.begin), 1);
-    sink_.report(Diag::ParSyntax, {file_, left_open->line_end, left_open->line_end},
-                 {"the end of the line", open == "(" ? "`)`" : open == "[" ? "`)` or `]`" : "`#-}`", "brackets"})
+    sink_
+        .report(Diag::ParSyntax, {file_, left_open->line_end, left_open->line_end},
+                {"the end of the line",
+                 open == "("   ? "`)`"
+                 : open == "[" ? "`)` or `]`"
+                               : "`#-}`",
+                 "brackets"})
         .note(Note::NoteOpenedHere, bracket);
   } else {
     std::string where(construct_.what);
     if (construct_.name.valid()) where += " `" + std::string(names_.text(construct_.name)) + "`";
-    Diagnostic& report = sink_.report(Diag::ParSyntax, span(token), {shown(token), expected, where});
+    Diagnostic& report =
+        sink_.report(Diag::ParSyntax, span(token), {shown(token), expected, where});
     bool joined = token.line_start && token.kind != Tok::Eof && stream_.last_end() > 0;
     if (joined && !stream_.starts_line()) report.note(Note::NoteContinues, span(token));
   }

@@ -74,11 +74,13 @@ void Parser::parse_signature(DefName head) {
 // The signature before is followed by something else than its definition.
 void Parser::drop_signature(std::string_view followed_by) {
   if (!pending_) return;
-  sink_.report(Diag::AstSigName, pending_->head.span, {names_.text(pending_->head.name), followed_by});
+  sink_.report(Diag::AstSigName, pending_->head.span,
+               {names_.text(pending_->head.name), followed_by});
   pending_.reset();
 }
 
-void Parser::apply_signature(Definition& definition, const DefName& head, const Signature& signature) {
+void Parser::apply_signature(Definition& definition, const DefName& head,
+                             const Signature& signature) {
   const std::vector<Target>& in_sig = signature.head.path_params;
   const std::vector<Target>& in_head = head.path_params;
   auto is_path = [&](size_t index) {
@@ -109,9 +111,10 @@ void Parser::apply_signature(Definition& definition, const DefName& head, const 
   size_t paths = 0;
   while (paths < names.size() && paths + 1 < signature.types.size() && is_path(paths)) ++paths;
   if (paths < names.size() && !clash) {
-    sink_.report(Diag::AstSigArity, head.span,
-                 {names_.text(head.name), counted(names.size(), "path parameter"),
-                  "has `Path` " + counted(paths, "time") + " in front"})
+    sink_
+        .report(Diag::AstSigArity, head.span,
+                {names_.text(head.name), counted(names.size(), "path parameter"),
+                 "has `Path` " + counted(paths, "time") + " in front"})
         .note(Note::NoteExpectedHere, signature.span);
   }
   apply_types(definition, signature, paths, !clash && paths == names.size());
@@ -123,9 +126,10 @@ void Parser::apply_types(Definition& definition, const Signature& signature, siz
   size_t types = signature.types.size() - 1 - path_types;
   definition.return_type = signature.types.back();
   if (check_arity && types != definition.params.size()) {
-    sink_.report(Diag::AstSigArity, definition.name_span,
-                 {names_.text(definition.name), counted(definition.params.size(), "parameter"),
-                  "has " + counted(types, "argument type") + " for them"})
+    sink_
+        .report(Diag::AstSigArity, definition.name_span,
+                {names_.text(definition.name), counted(definition.params.size(), "parameter"),
+                 "has " + counted(types, "argument type") + " for them"})
         .note(Note::NoteExpectedHere, signature.span);
   }
   for (size_t i = 0; i < definition.params.size() && i < types; ++i) {
@@ -137,8 +141,9 @@ void Parser::apply_types(Definition& definition, const Signature& signature, siz
       optional = true;
     }
     if (param.default_value.valid() && !optional) {
-      sink_.report(Diag::AstDefaultRequired, param.span,
-                   {names_.text(param.name), source_text(ast_[type].span)})
+      sink_
+          .report(Diag::AstDefaultRequired, param.span,
+                  {names_.text(param.name), source_text(ast_[type].span)})
           .fix({file_, ast_[type].span.begin, ast_[type].span.begin}, "?");
     }
     param.optional = optional;
@@ -271,7 +276,8 @@ void Parser::wrap_fixed_scope(Definition& definition, const std::vector<Target>&
   }
   definition.statement_body = true;
   definition.body_expr = {};
-  definition.body = {ast_.add(Stmt{std::move(bind), where}), ast_.add(Stmt{std::move(result), where})};
+  definition.body = {ast_.add(Stmt{std::move(bind), where}),
+                     ast_.add(Stmt{std::move(result), where})};
 }
 
 // How many values the first return in `body` gives; 1 when there is none.

@@ -8,18 +8,30 @@ namespace {
 
 std::optional<BinaryOp> operator_of(Tok kind) {
   switch (kind) {
-    case Tok::Plus: return BinaryOp::Add;
-    case Tok::Minus: return BinaryOp::Sub;
-    case Tok::Star: return BinaryOp::Mul;
-    case Tok::Slash: return BinaryOp::Div;
-    case Tok::Percent: return BinaryOp::Mod;
-    case Tok::EqEq: return BinaryOp::Eq;
-    case Tok::NotEq: return BinaryOp::Ne;
-    case Tok::Less: return BinaryOp::Lt;
-    case Tok::LessEq: return BinaryOp::Le;
-    case Tok::Greater: return BinaryOp::Gt;
-    case Tok::GreaterEq: return BinaryOp::Ge;
-    default: return {};
+    case Tok::Plus:
+      return BinaryOp::Add;
+    case Tok::Minus:
+      return BinaryOp::Sub;
+    case Tok::Star:
+      return BinaryOp::Mul;
+    case Tok::Slash:
+      return BinaryOp::Div;
+    case Tok::Percent:
+      return BinaryOp::Mod;
+    case Tok::EqEq:
+      return BinaryOp::Eq;
+    case Tok::NotEq:
+      return BinaryOp::Ne;
+    case Tok::Less:
+      return BinaryOp::Lt;
+    case Tok::LessEq:
+      return BinaryOp::Le;
+    case Tok::Greater:
+      return BinaryOp::Gt;
+    case Tok::GreaterEq:
+      return BinaryOp::Ge;
+    default:
+      return {};
   }
 }
 
@@ -177,8 +189,8 @@ std::optional<BinaryOp> Parser::infix_operator(Place place) {
   return operator_of(peek().kind);
 }
 
-// A chain of operands and left-associative operators, of any length. What waits for its right operand
-// lies on a stack that all chains share.
+// A chain of operands and left-associative operators, of any length. What waits for its right
+// operand lies on a stack that all chains share.
 ExprId Parser::parse_operators(Place place) {
   size_t base = waiting_.size();
   ExprId value = place == Place::Expr ? parse_application() : parse_atom(false);
@@ -207,7 +219,8 @@ ExprId Parser::parse_application() {
   bool literal = at_word(Word::True) || at_word(Word::False) || at_word(Word::Null);
   if (!at(Tok::Name) || literal || at_word(Word::Do) || at_word(Word::If) || !at_expr()) {
     ExprId atom = parse_atom(true);
-    if (at_arg() && !at(Tok::Minus)) unexpected("an operator or the end of the expression (only a name takes arguments)");
+    if (at_arg() && !at(Tok::Minus))
+      unexpected("an operator or the end of the expression (only a name takes arguments)");
     return atom;
   }
   int32_t begin = here();

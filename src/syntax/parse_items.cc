@@ -29,7 +29,8 @@ void Parser::expect_item_end(std::string_view expected) {
 }
 
 void Parser::parse_item(Module& module) {
-  bool is_definition = at(Tok::Name) && !at_word(Word::Import) && !at_word(Word::Export) && !at_word(Word::Type);
+  bool is_definition =
+      at(Tok::Name) && !at_word(Word::Import) && !at_word(Word::Export) && !at_word(Word::Type);
   if (is_definition) {
     parse_definition(module);
   } else if (at(Tok::PragmaOpen)) {
@@ -61,11 +62,13 @@ void Parser::parse_pragma(Module& module) {
     if (peek().kind == Tok::Bad) {
       take();
     } else if (open) {
-      sink_.report(Diag::ParPragma, {file_, begin, open->line_end}, {name, "is not closed with `#-}`"});
+      sink_.report(Diag::ParPragma, {file_, begin, open->line_end},
+                   {name, "is not closed with `#-}`"});
     } else {
       bool ends = at(Tok::PragmaClose) || at(Tok::Eof) || at(Tok::Sep);
       std::string found = ends ? std::string() : ", found " + shown(peek());
-      sink_.report(Diag::ParPragma, ends ? since(begin) : span(peek()), {name, std::string(what) + found});
+      sink_.report(Diag::ParPragma, ends ? since(begin) : span(peek()),
+                   {name, std::string(what) + found});
     }
     panic_ = true;
     ++damage_;

@@ -36,8 +36,11 @@ bool Parser::parse_suite(std::vector<StmtId>& body) {
       parse_block(body);
       return true;
     }
-    case TokenStream::Suite::Inline: parse_inline(body); return false;
-    case TokenStream::Suite::Empty: break;
+    case TokenStream::Suite::Inline:
+      parse_inline(body);
+      return false;
+    case TokenStream::Suite::Empty:
+      break;
   }
   sink_.report(Diag::LayEmptyDo, word);
   ++damage_;
@@ -54,7 +57,8 @@ void Parser::parse_inline(std::vector<StmtId>& body) {
 // A statement with a syntax error is left out of the body.
 void Parser::parse_statement(std::vector<StmtId>& body, bool is_inline) {
   constexpr std::string_view kBlock = "a bind, return, yield, for, if or scope";
-  constexpr std::string_view kInline = "a bind, return or yield (an inline suite holds nothing else)";
+  constexpr std::string_view kInline =
+      "a bind, return or yield (an inline suite holds nothing else)";
   if (panic_) return;
   StmtId statement;
   int32_t begin = here();
@@ -188,7 +192,9 @@ StmtId Parser::parse_for(int32_t begin, std::vector<Target> targets, bool has_ta
   return add_loop(loop, begin);
 }
 
-StmtId Parser::add_loop(Loop& loop, int32_t begin) { return ast_.add(Stmt{std::move(loop), since(begin)}); }
+StmtId Parser::add_loop(Loop& loop, int32_t begin) {
+  return ast_.add(Stmt{std::move(loop), since(begin)});
+}
 
 void Parser::parse_for_header(Loop& loop, int32_t begin) {
   parse_for_scope(loop);
@@ -288,8 +294,8 @@ void Parser::parse_loop_body(Loop& loop) {
   if (!panic_) take_loop_value(loop, value);
 }
 
-// The body `E` of an inline loop becomes statements: a tuple yields its items, a do-expression gives
-// its own, anything else is the one value yielded.
+// The body `E` of an inline loop becomes statements: a tuple yields its items, a do-expression
+// gives its own, anything else is the one value yielded.
 void Parser::take_loop_value(Loop& loop, ExprId value) {
   Span where = ast_[value].span;
   ExprId inner = value;
@@ -299,7 +305,8 @@ void Parser::take_loop_value(Loop& loop, ExprId value) {
     loop.body = node.as<Do>().body;
     bool yields = false;
     for (StmtId statement : loop.body) yields = yields || ast_[statement].kind() == StmtKind::Yield;
-    if (!yields) sink_.report(Diag::AstYield, where, {"is missing from the block that is the loop's value"});
+    if (!yields)
+      sink_.report(Diag::AstYield, where, {"is missing from the block that is the loop's value"});
     return;
   }
   loop.is_inline = true;
@@ -326,7 +333,8 @@ void Parser::parse_scope_head(ScopeBind& node) {
     Target keyword = expect_ident("a keyword");
     take();
     parse_arg(Place::Arg);
-    if (!panic_) sink_.report(Diag::AstScopeKwarg, since(keyword.span.begin), {names_.text(keyword.name)});
+    if (!panic_)
+      sink_.report(Diag::AstScopeKwarg, since(keyword.span.begin), {names_.text(keyword.name)});
   }
 }
 

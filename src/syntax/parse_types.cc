@@ -8,7 +8,8 @@ namespace axon::syntax {
 // A name without path suffixes.
 NameId Parser::take_qname(std::string_view role) {
   Token token = take();
-  if (!token.paths.empty()) sink_.report(Diag::AstName, span(token), {source_text(span(token)), role});
+  if (!token.paths.empty())
+    sink_.report(Diag::AstName, span(token), {source_text(span(token)), role});
   return token.name;
 }
 
@@ -108,7 +109,8 @@ TypeArg Parser::parse_paren_arg() {
   }
   if (panic_) return first;
   if (!first.dim.valid()) {
-    sink_.report(Diag::ParSyntax, since(begin), {"a type in parentheses", "a tuple type or a dimension", "a type"});
+    sink_.report(Diag::ParSyntax, since(begin),
+                 {"a type in parentheses", "a tuple type or a dimension", "a type"});
     return first;
   }
   DimExprId inner = ast_.add(DimExpr{DimParen{first.dim}, since(begin)});
@@ -128,7 +130,10 @@ TypeExprId Parser::type_of_arg(const TypeArg& arg) {
 
 // A chain of dims and operators; `first` is a factor that was already read.
 DimExprId Parser::parse_dim(DimExprId first, bool may_negate) {
-  struct Waiting { DimExprId left; char op; };
+  struct Waiting {
+    DimExprId left;
+    char op;
+  };
   std::vector<Waiting> waiting;
   auto level = [](char op) { return op == '+' || op == '-' ? 1 : 2; };
   auto op_here = [&]() -> char {

@@ -7,8 +7,8 @@
 
 namespace axon::syntax {
 
-// Kept out of line: what lies in the frame of a caller counts a thousand times when brackets nest as
-// deeply as they may, and sanitizers make frames several times larger.
+// Kept out of line: what lies in the frame of a caller counts a thousand times when brackets nest
+// as deeply as they may, and sanitizers make frames several times larger.
 #define AXON_SMALL_FRAMES [[gnu::noinline]]
 
 class Parser : private ParserBase {
@@ -106,7 +106,8 @@ class Parser : private ParserBase {
   AXON_SMALL_FRAMES ExprId parse_branch_tuple(ExprId first, size_t& items, int32_t begin);
   ExprId parse_arg(Place place);
   AXON_SMALL_FRAMES ExprId parse_arg_ternary(ExprId cond, Place place, int32_t begin);
-  AXON_SMALL_FRAMES ExprId add_ternary(ExprId cond, ExprId then_value, ExprId else_value, int32_t begin);
+  AXON_SMALL_FRAMES ExprId add_ternary(ExprId cond, ExprId then_value, ExprId else_value,
+                                       int32_t begin);
   AXON_SMALL_FRAMES ExprId add_if(ExprId cond, ExprId then_value, ExprId else_value, int32_t begin);
   ExprId parse_do();
   ExprId parse_operators(Place place);
@@ -132,13 +133,19 @@ class Parser : private ParserBase {
   AXON_SMALL_FRAMES ExprId parse_tuple(ExprId first, int32_t begin, bool tuple_allowed);
   AXON_SMALL_FRAMES ExprId finish_tuple(Tuple tuple, int32_t begin, bool tuple_allowed);
   ExprId parse_list();
-  ExprId add(decltype(Expr::data) data, int32_t begin) { return ast_.add(Expr{std::move(data), since(begin)}); }
+  ExprId add(decltype(Expr::data) data, int32_t begin) {
+    return ast_.add(Expr{std::move(data), since(begin)});
+  }
 
   // greedy.cc: W-GREEDY
   void warn_greedy_args(ExprId call);
   void warn_greedy_branch(ExprId conditional, size_t then_items, size_t else_items);
 
-  struct Waiting { ExprId left; BinaryOp op; Span span; };
+  struct Waiting {
+    ExprId left;
+    BinaryOp op;
+    Span span;
+  };
   std::vector<Waiting> waiting_;      // operators without their right operand, of all open chains
   std::vector<Call> calls_;           // calls whose arguments are being read
   std::optional<Signature> pending_;  // a signature that waits for its definition

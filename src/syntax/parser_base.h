@@ -1,8 +1,8 @@
 // What all parts of the parser share: tokens, error messages, recovery.
 //
-// A syntax error sets `panic_`; from then on nothing matches, so every rule returns at once, up to the
-// statement or item loop, which skips to the next line and goes on. Mistakes that do not hinder parsing
-// (AST-…, PAR-TUPLE-ARG and the like) are reported without panic.
+// A syntax error sets `panic_`; from then on nothing matches, so every rule returns at once, up to
+// the statement or item loop, which skips to the next line and goes on. Mistakes that do not hinder
+// parsing (AST-…, PAR-TUPLE-ARG and the like) are reported without panic.
 #pragma once
 
 #include <string>
@@ -83,8 +83,8 @@ class ParserBase {
   TokenStream stream_;
   Construct construct_{"the file", {}};
   bool panic_ = false;
-  bool stopped_ = false;   // nesting too deep: nothing more is parsed
-  int damage_ = 0;         // counts places where something was dropped
+  bool stopped_ = false;  // nesting too deep: nothing more is parsed
+  int damage_ = 0;        // counts places where something was dropped
   int depth_ = 0;
   int open_ifs_ = 0;
 };

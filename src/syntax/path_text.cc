@@ -10,7 +10,8 @@ bool is_ident_start(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <=
 bool is_ident_char(char c) { return is_ident_start(c) || is_digit(c); }
 
 bool is_ident(std::string_view text) {
-  return !text.empty() && is_ident_start(text[0]) && std::all_of(text.begin(), text.end(), is_ident_char);
+  return !text.empty() && is_ident_start(text[0]) &&
+         std::all_of(text.begin(), text.end(), is_ident_char);
 }
 
 bool is_segment(std::string_view text) {
@@ -69,7 +70,8 @@ PathLit path_from_text(bool absolute, std::string_view text, Span path_span, Int
     std::string_view inside =
         close == text.npos || text[brace] == '}' ? "" : text.substr(brace + 1, close - brace - 1);
     if (!is_placeholder_name(inside)) {
-      std::string_view shown = text.substr(brace, close == text.npos ? text.npos : close + 1 - brace);
+      std::string_view shown =
+          text.substr(brace, close == text.npos ? text.npos : close + 1 - brace);
       errors.push_back({Diag::AstPlaceholder, path_span, {shown}, {}, {}, {}});
       return path;
     }

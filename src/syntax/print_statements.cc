@@ -30,9 +30,12 @@ void Printer::print_statement(StmtId id) {
     case StmtKind::Yield:
       out_ += "yield ";
       return print_items(stmt.as<Yield>().values);
-    case StmtKind::If: return print_if(stmt.as<IfStmt>());
-    case StmtKind::Loop: return print_loop(stmt.as<Loop>());
-    case StmtKind::ScopeBind: return print_scope(stmt.as<ScopeBind>());
+    case StmtKind::If:
+      return print_if(stmt.as<IfStmt>());
+    case StmtKind::Loop:
+      return print_loop(stmt.as<Loop>());
+    case StmtKind::ScopeBind:
+      return print_scope(stmt.as<ScopeBind>());
   }
 }
 
@@ -65,8 +68,8 @@ void Printer::print_scope(const ScopeBind& scope) {
   print_block(scope.body, 2);
 }
 
-// One yield prints as an expression, unless that would read as something else: a lone tuple as several
-// values, a do-expression as the loop's block, a first word as part of the header.
+// One yield prints as an expression, unless that would read as something else: a lone tuple as
+// several values, a do-expression as the loop's block, a first word as part of the header.
 bool Printer::prints_inline(const Loop& loop) const {
   if (loop.body.size() != 1 || ast_[loop.body[0]].kind() != StmtKind::Yield) return false;
   const std::vector<ExprId>& values = ast_[loop.body[0]].as<Yield>().values;
@@ -129,7 +132,10 @@ void Printer::print_signature(const Definition& definition) {
     out_ += optional ? " ?" : " ";
     out_ += (param.type.valid() ? type_text(param.type, ast_, names_) : "Any") + " ->";
   }
-  out_ += " " + (definition.return_type.valid() ? type_text(definition.return_type, ast_, names_) : "Any") + "\n";
+  out_ +=
+      " " +
+      (definition.return_type.valid() ? type_text(definition.return_type, ast_, names_) : "Any") +
+      "\n";
 }
 
 void Printer::print_params(const Definition& definition) {

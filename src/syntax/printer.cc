@@ -16,12 +16,23 @@ std::string string_text(std::string_view value) {
   std::string out = "\"";
   for (char c : value) {
     switch (c) {
-      case '\\': out += "\\\\"; break;
-      case '"': out += "\\\""; break;
-      case '\n': out += "\\n"; break;
-      case '\t': out += "\\t"; break;
-      case '\r': out += "\\r"; break;
-      default: out += c;
+      case '\\':
+        out += "\\\\";
+        break;
+      case '"':
+        out += "\\\"";
+        break;
+      case '\n':
+        out += "\\n";
+        break;
+      case '\t':
+        out += "\\t";
+        break;
+      case '\r':
+        out += "\\r";
+        break;
+      default:
+        out += c;
     }
   }
   return out + "\"";
@@ -68,13 +79,26 @@ void Printer::print_bare(ExprId id) {
 void Printer::print_node(ExprId id) {
   const Expr& expr = ast_[id];
   switch (expr.kind()) {
-    case ExprKind::Name: return print_name(expr.as<Name>().name, expr.as<Name>().suffixes);
-    case ExprKind::Int: out_ += std::to_string(expr.as<Int>().value); return;
-    case ExprKind::Float: out_ += float_text(expr.as<Float>(), names_); return;
-    case ExprKind::Bool: out_ += expr.as<Bool>().value ? "true" : "false"; return;
-    case ExprKind::Null: out_ += "null"; return;
-    case ExprKind::String: out_ += string_text(names_.text(expr.as<String>().value)); return;
-    case ExprKind::Path: out_ += render_path(expr.as<PathExpr>().path, names_); return;
+    case ExprKind::Name:
+      return print_name(expr.as<Name>().name, expr.as<Name>().suffixes);
+    case ExprKind::Int:
+      out_ += std::to_string(expr.as<Int>().value);
+      return;
+    case ExprKind::Float:
+      out_ += float_text(expr.as<Float>(), names_);
+      return;
+    case ExprKind::Bool:
+      out_ += expr.as<Bool>().value ? "true" : "false";
+      return;
+    case ExprKind::Null:
+      out_ += "null";
+      return;
+    case ExprKind::String:
+      out_ += string_text(names_.text(expr.as<String>().value));
+      return;
+    case ExprKind::Path:
+      out_ += render_path(expr.as<PathExpr>().path, names_);
+      return;
     case ExprKind::List:
       out_ += '[';
       print_items(expr.as<List>().items);
@@ -85,7 +109,8 @@ void Printer::print_node(ExprId id) {
       print_items(expr.as<Tuple>().items);
       out_ += ')';
       return;
-    case ExprKind::Call: return print_call(expr.as<Call>());
+    case ExprKind::Call:
+      return print_call(expr.as<Call>());
     case ExprKind::Pipe:
       print_expr(expr.as<Pipe>().value, Slot::PipeValue);
       for (ExprId stage : expr.as<Pipe>().stages) {
@@ -97,18 +122,23 @@ void Printer::print_node(ExprId id) {
       print_expr(expr.as<BindExpr>().value, Slot::BindValue);
       out_ += " >>= \\" + text(expr.as<BindExpr>().var) + " -> ";
       return print_expr(expr.as<BindExpr>().body, Slot::Top);
-    case ExprKind::If: case ExprKind::Ternary: return print_conditional(id);
-    case ExprKind::Binary: return print_binary(id);
+    case ExprKind::If:
+    case ExprKind::Ternary:
+      return print_conditional(id);
+    case ExprKind::Binary:
+      return print_binary(id);
     case ExprKind::Lambda:
       out_ += "\\" + text(expr.as<Lambda>().var) + " -> ";
       return print_expr(expr.as<Lambda>().body, Slot::Top);
-    case ExprKind::Paren: return print_parens(shape_.strip(id));
+    case ExprKind::Paren:
+      return print_parens(shape_.strip(id));
     case ExprKind::Ascribe:
       out_ += '(';
       print_expr(expr.as<Ascribe>().value, Slot::Ascribed);
       out_ += " :: " + type_text(expr.as<Ascribe>().type, ast_, names_) + ")";
       return;
-    case ExprKind::Do: return print_do(expr.as<Do>());
+    case ExprKind::Do:
+      return print_do(expr.as<Do>());
   }
 }
 

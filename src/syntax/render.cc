@@ -38,13 +38,16 @@ std::string dim_chain(DimExprId id, const Ast& ast, const Interner& names) {
     const DimBinary& node = ast[id].as<DimBinary>();
     chain.push_back(&node);
     id = node.left;
-    bool goes_on = ast[id].kind() == DimExprKind::Binary && dim_level(ast[id]) >= dim_level({node, {}});
+    bool goes_on =
+        ast[id].kind() == DimExprKind::Binary && dim_level(ast[id]) >= dim_level({node, {}});
     if (!goes_on) break;
   }
-  std::string out = dim_operand(id, dim_level(ast[id]) < dim_level({*chain.back(), {}}), ast, names);
+  std::string out =
+      dim_operand(id, dim_level(ast[id]) < dim_level({*chain.back(), {}}), ast, names);
   for (auto node = chain.rbegin(); node != chain.rend(); ++node) {
     const DimExpr& right = ast[(*node)->right];
-    bool parens = dim_level(right) <= dim_level({**node, {}}) || starts_negative((*node)->right, ast);
+    bool parens =
+        dim_level(right) <= dim_level({**node, {}}) || starts_negative((*node)->right, ast);
     out += std::string(" ") + (*node)->op + " " + dim_operand((*node)->right, parens, ast, names);
   }
   return out;
@@ -53,11 +56,16 @@ std::string dim_chain(DimExprId id, const Ast& ast, const Interner& names) {
 std::string dim_text(DimExprId id, const Ast& ast, const Interner& names) {
   const DimExpr& dim = ast[id];
   switch (dim.kind()) {
-    case DimExprKind::Int: return std::to_string(dim.as<DimInt>().value);
-    case DimExprKind::Name: return std::string(names.text(dim.as<DimName>().name));
-    case DimExprKind::Variadic: return ".." + std::string(names.text(dim.as<DimVariadic>().name));
-    case DimExprKind::Binary: return dim_chain(id, ast, names);
-    case DimExprKind::Paren: return "(" + dim_text(strip_dim(id, ast), ast, names) + ")";
+    case DimExprKind::Int:
+      return std::to_string(dim.as<DimInt>().value);
+    case DimExprKind::Name:
+      return std::string(names.text(dim.as<DimName>().name));
+    case DimExprKind::Variadic:
+      return ".." + std::string(names.text(dim.as<DimVariadic>().name));
+    case DimExprKind::Binary:
+      return dim_chain(id, ast, names);
+    case DimExprKind::Paren:
+      return "(" + dim_text(strip_dim(id, ast), ast, names) + ")";
   }
   AXON_UNREACHABLE("every kind has a case");
 }
@@ -70,7 +78,8 @@ std::string arg_text(const TypeArg& arg, const Ast& ast, const Interner& names) 
 std::string named_text(const TypeNamed& node, const Ast& ast, const Interner& names) {
   std::string out(names.text(node.name));
   if (node.args.empty()) return out;
-  for (size_t i = 0; i < node.args.size(); ++i) out += (i ? "," : "[") + arg_text(node.args[i], ast, names);
+  for (size_t i = 0; i < node.args.size(); ++i)
+    out += (i ? "," : "[") + arg_text(node.args[i], ast, names);
   return out + "]";
 }
 
@@ -82,7 +91,8 @@ std::string upper_text(std::string_view text) {
 
 std::string member_list(const std::vector<ImportMember>& members, const Interner& names) {
   std::string out = "(";
-  for (size_t i = 0; i < members.size(); ++i) out += (i ? ", " : "") + std::string(names.text(members[i].name));
+  for (size_t i = 0; i < members.size(); ++i)
+    out += (i ? ", " : "") + std::string(names.text(members[i].name));
   return out + ")";
 }
 
@@ -116,7 +126,9 @@ bool prints_bare(const PathLit& path, const Interner& names) {
 
 }  // namespace
 
-std::string scope_text(const PathLit& path, const Interner& names) { return segments_text(path, names); }
+std::string scope_text(const PathLit& path, const Interner& names) {
+  return segments_text(path, names);
+}
 
 std::string render_path(const PathLit& path, const Interner& names) {
   std::string out = path.absolute ? "@@" : "@";
@@ -133,14 +145,19 @@ std::string render_path(const PathLit& path, const Interner& names) {
 std::string type_text(TypeExprId id, const Ast& ast, const Interner& names) {
   const TypeExpr& type = ast[id];
   switch (type.kind()) {
-    case TypeExprKind::Optional: return "?" + type_text(type.as<TypeOptional>().inner, ast, names);
-    case TypeExprKind::List: return "List[" + type_text(type.as<TypeList>().item, ast, names) + "]";
-    case TypeExprKind::Named: return named_text(type.as<TypeNamed>(), ast, names);
-    case TypeExprKind::Tuple: break;
+    case TypeExprKind::Optional:
+      return "?" + type_text(type.as<TypeOptional>().inner, ast, names);
+    case TypeExprKind::List:
+      return "List[" + type_text(type.as<TypeList>().item, ast, names) + "]";
+    case TypeExprKind::Named:
+      return named_text(type.as<TypeNamed>(), ast, names);
+    case TypeExprKind::Tuple:
+      break;
   }
   std::string out = "(";
   const std::vector<TypeExprId>& items = type.as<TypeTuple>().items;
-  for (size_t i = 0; i < items.size(); ++i) out += (i ? ", " : "") + type_text(items[i], ast, names);
+  for (size_t i = 0; i < items.size(); ++i)
+    out += (i ? ", " : "") + type_text(items[i], ast, names);
   return out + ")";
 }
 
@@ -170,7 +187,8 @@ std::string render(const Module& module, const Ast& ast, const Interner& names,
   };
   std::string text;
   for (const Pragma& pragma : module.pragmas) {
-    text += "{-# " + upper_text(names.text(pragma.name)) + " " + render_expr(pragma.value, ast, names) + " #-}\n";
+    text += "{-# " + upper_text(names.text(pragma.name)) + " " +
+            render_expr(pragma.value, ast, names) + " #-}\n";
   }
   block(text);
   text.clear();

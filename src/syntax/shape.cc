@@ -9,12 +9,24 @@ namespace axon::syntax {
 
 int precedence(BinaryOp op) {
   switch (op) {
-    case BinaryOp::Or: return 1;
-    case BinaryOp::And: return 2;
-    case BinaryOp::Eq: case BinaryOp::Ne: case BinaryOp::Lt:
-    case BinaryOp::Le: case BinaryOp::Gt: case BinaryOp::Ge: return 3;
-    case BinaryOp::Add: case BinaryOp::Sub: return 4;
-    case BinaryOp::Mul: case BinaryOp::Div: case BinaryOp::Mod: return 5;
+    case BinaryOp::Or:
+      return 1;
+    case BinaryOp::And:
+      return 2;
+    case BinaryOp::Eq:
+    case BinaryOp::Ne:
+    case BinaryOp::Lt:
+    case BinaryOp::Le:
+    case BinaryOp::Gt:
+    case BinaryOp::Ge:
+      return 3;
+    case BinaryOp::Add:
+    case BinaryOp::Sub:
+      return 4;
+    case BinaryOp::Mul:
+    case BinaryOp::Div:
+    case BinaryOp::Mod:
+      return 5;
   }
   AXON_UNREACHABLE("every operator has a row");
 }
@@ -42,11 +54,16 @@ bool Shape::encloses_itself(ExprId id) const {
 ExprId Shape::last_part(ExprId id) const {
   const Expr& expr = ast_[id];
   switch (expr.kind()) {
-    case ExprKind::Ternary: return expr.as<Ternary>().else_value;
-    case ExprKind::If: return expr.as<If>().else_value;
-    case ExprKind::BindExpr: return expr.as<BindExpr>().body;
-    case ExprKind::Lambda: return expr.as<Lambda>().body;
-    default: return {};
+    case ExprKind::Ternary:
+      return expr.as<Ternary>().else_value;
+    case ExprKind::If:
+      return expr.as<If>().else_value;
+    case ExprKind::BindExpr:
+      return expr.as<BindExpr>().body;
+    case ExprKind::Lambda:
+      return expr.as<Lambda>().body;
+    default:
+      return {};
   }
 }
 
@@ -73,15 +90,23 @@ bool Shape::ends_open(ExprId id) const {
   while (!encloses_itself(id)) {
     const Expr& expr = ast_[id];
     switch (expr.kind()) {
-      case ExprKind::Call: return !expr.as<Call>().args.empty();
-      case ExprKind::Ternary: case ExprKind::If: case ExprKind::BindExpr:
-      case ExprKind::Do: case ExprKind::Lambda: return true;
-      case ExprKind::Pipe: id = expr.as<Pipe>().stages.back(); break;
+      case ExprKind::Call:
+        return !expr.as<Call>().args.empty();
+      case ExprKind::Ternary:
+      case ExprKind::If:
+      case ExprKind::BindExpr:
+      case ExprKind::Do:
+      case ExprKind::Lambda:
+        return true;
+      case ExprKind::Pipe:
+        id = expr.as<Pipe>().stages.back();
+        break;
       case ExprKind::Binary:
         if (needs_parens(expr.as<Binary>().right, Slot::Right, expr.as<Binary>().op)) return false;
         id = expr.as<Binary>().right;
         break;
-      default: return false;
+      default:
+        return false;
     }
   }
   return false;
@@ -92,17 +117,27 @@ bool Shape::needs_parens(ExprId id, Slot slot, BinaryOp op) const {
   if (encloses_itself(id)) return false;
   bool tight = slot == Slot::Arg || slot == Slot::Default || slot == Slot::Ascribed;
   switch (expr.kind()) {
-    case ExprKind::Int: case ExprKind::Float: case ExprKind::Bool: case ExprKind::Null:
-    case ExprKind::String: case ExprKind::Path: case ExprKind::Paren: case ExprKind::Ascribe:
+    case ExprKind::Int:
+    case ExprKind::Float:
+    case ExprKind::Bool:
+    case ExprKind::Null:
+    case ExprKind::String:
+    case ExprKind::Path:
+    case ExprKind::Paren:
+    case ExprKind::Ascribe:
       return false;
-    case ExprKind::List: return slot == Slot::Default;
-    case ExprKind::Tuple: return slot == Slot::Arg || slot == Slot::Default;
+    case ExprKind::List:
+      return slot == Slot::Default;
+    case ExprKind::Tuple:
+      return slot == Slot::Arg || slot == Slot::Default;
     case ExprKind::Name:
       if (slot == Slot::Default) return !expr.as<Name>().suffixes.empty();
       return slot == Slot::Arg && expr.as<Name>().suffixes.empty() &&
-             (names_.text(expr.as<Name>().name) == "and" || names_.text(expr.as<Name>().name) == "or");
+             (names_.text(expr.as<Name>().name) == "and" ||
+              names_.text(expr.as<Name>().name) == "or");
     case ExprKind::Call:
-      if (expr.as<Call>().args.empty()) return slot == Slot::Default && !expr.as<Call>().suffixes.empty();
+      if (expr.as<Call>().args.empty())
+        return slot == Slot::Default && !expr.as<Call>().suffixes.empty();
       return tight || slot == Slot::Left || slot == Slot::Cond;
     case ExprKind::Binary: {
       int own = precedence(expr.as<Binary>().op);
@@ -111,8 +146,12 @@ bool Shape::needs_parens(ExprId id, Slot slot, BinaryOp op) const {
       return tight || (slot == Slot::Cond && ends_open(id));
     }
     case ExprKind::Pipe:
-      return slot != Slot::Top && slot != Slot::Item && slot != Slot::BeforeStop && slot != Slot::BindValue;
-    case ExprKind::Ternary: case ExprKind::If: case ExprKind::BindExpr: case ExprKind::Lambda:
+      return slot != Slot::Top && slot != Slot::Item && slot != Slot::BeforeStop &&
+             slot != Slot::BindValue;
+    case ExprKind::Ternary:
+    case ExprKind::If:
+    case ExprKind::BindExpr:
+    case ExprKind::Lambda:
     case ExprKind::Do:
       if (slot == Slot::Top) return false;
       if (slot == Slot::Item) return ends_greedy(id);
@@ -128,11 +167,25 @@ ExprId Shape::first_part(ExprId id) const {
   while (!encloses_itself(id) && !(slot != Slot::Top && needs_parens(id, slot, op))) {
     const Expr& expr = ast_[id];
     switch (expr.kind()) {
-      case ExprKind::Binary: slot = Slot::Left; op = expr.as<Binary>().op; id = expr.as<Binary>().left; break;
-      case ExprKind::Ternary: slot = Slot::Cond; id = expr.as<Ternary>().cond; break;
-      case ExprKind::Pipe: slot = Slot::PipeValue; id = expr.as<Pipe>().value; break;
-      case ExprKind::BindExpr: slot = Slot::BindValue; id = expr.as<BindExpr>().value; break;
-      default: return id;
+      case ExprKind::Binary:
+        slot = Slot::Left;
+        op = expr.as<Binary>().op;
+        id = expr.as<Binary>().left;
+        break;
+      case ExprKind::Ternary:
+        slot = Slot::Cond;
+        id = expr.as<Ternary>().cond;
+        break;
+      case ExprKind::Pipe:
+        slot = Slot::PipeValue;
+        id = expr.as<Pipe>().value;
+        break;
+      case ExprKind::BindExpr:
+        slot = Slot::BindValue;
+        id = expr.as<BindExpr>().value;
+        break;
+      default:
+        return id;
     }
   }
   return {};
@@ -144,7 +197,8 @@ bool Shape::starts_with(ExprId id, std::initializer_list<std::string_view> words
   const Name* name = ast_[first].get<Name>();
   const Call* call = ast_[first].get<Call>();
   if (!name && !call) return false;
-  return std::find(words.begin(), words.end(), names_.text(name ? name->name : call->callee)) != words.end();
+  return std::find(words.begin(), words.end(), names_.text(name ? name->name : call->callee)) !=
+         words.end();
 }
 
 bool Shape::starts_negative(ExprId id) const {
@@ -168,7 +222,8 @@ bool Shape::is_inline_do(const Do& node) {
 
 bool Shape::has_block(const std::vector<StmtId>& body) {
   auto any = [&](const std::vector<ExprId>& values) {
-    return std::any_of(values.begin(), values.end(), [&](ExprId value) { return has_block(value); });
+    return std::any_of(values.begin(), values.end(),
+                       [&](ExprId value) { return has_block(value); });
   };
   for (StmtId id : body) {
     const Stmt& stmt = ast_[id];

@@ -9,18 +9,18 @@ namespace axon::syntax {
 
 // The place of an expression in its surroundings.
 enum class Slot : uint8_t {
-  Top,            // a whole Expr that ends where its surroundings end
-  Item,           // before a comma
-  BeforeStop,     // before `;`, `..` or `then`
-  Arg,            // argument, or the value of `step=`
-  Default,        // default of a parameter
-  Ascribed,       // before `::`
-  Left,           // operand of a binary operator
+  Top,         // a whole Expr that ends where its surroundings end
+  Item,        // before a comma
+  BeforeStop,  // before `;`, `..` or `then`
+  Arg,         // argument, or the value of `step=`
+  Default,     // default of a parameter
+  Ascribed,    // before `::`
+  Left,        // operand of a binary operator
   Right,
-  Cond,           // before `?`
+  Cond,  // before `?`
   PipeValue,
   PipeStage,
-  BindValue,      // before `>>=`
+  BindValue,  // before `>>=`
 };
 
 class Shape {

@@ -19,18 +19,20 @@ enum class Home : uint8_t { Body, Do, Scope, Loop };
 
 class Checker {
  public:
-  Checker(const Ast& ast, const Interner& names, DiagSink& sink) : ast_(ast), names_(names), sink_(sink) {}
+  Checker(const Ast& ast, const Interner& names, DiagSink& sink)
+      : ast_(ast), names_(names), sink_(sink) {}
   void check(const Definition& definition);
 
  private:
   struct Context {
     Home home;
-    bool nested;      // inside a branch of an if-statement
-    size_t targets;   // of the scope
+    bool nested;     // inside a branch of an if-statement
+    size_t targets;  // of the scope
   };
   void check_names(const std::vector<Target>& targets, std::string_view where);
   bool check_body(const std::vector<StmtId>& body, Context context);
-  void check_closed_body(const std::vector<StmtId>& body, Context context, Span where, std::string_view what);
+  void check_closed_body(const std::vector<StmtId>& body, Context context, Span where,
+                         std::string_view what);
   bool check_statement(StmtId id, Context context, bool is_last);
   void check_return(const Return& node, Span where, Context context);
   void check_yield(Span where, Context context, bool is_last);
@@ -48,7 +50,9 @@ void Checker::check_names(const std::vector<Target>& targets, std::string_view w
     std::string_view name = names_.text(target.name);
     if (name == "_") continue;
     auto [first, is_new] = seen.emplace(target.name, target.span);
-    if (!is_new) sink_.report(Diag::AstDup, target.span, {name, where}).note(Note::NoteFirstHere, first->second);
+    if (!is_new)
+      sink_.report(Diag::AstDup, target.span, {name, where})
+          .note(Note::NoteFirstHere, first->second);
   }
 }
 
@@ -130,7 +134,7 @@ void Checker::check_return(const Return& node, Span where, Context context) {
   if (context.home == Home::Loop) {
     sink_.report(Diag::AstReturnInLoop, where);
   } else if (context.home == Home::Scope && node.values.size() != context.targets) {
-    sink_.report(Diag::AstScopeArity, where, 
+    sink_.report(Diag::AstScopeArity, where,
                  {counted(context.targets, "name"), counted(node.values.size(), "value")});
   }
   check_exprs(node.values);
@@ -140,7 +144,8 @@ void Checker::check_yield(Span where, Context context, bool is_last) {
   if (context.home != Home::Loop) {
     sink_.report(Diag::AstYield, where, {"stands outside of a loop body"});
   } else if (context.nested) {
-    sink_.report(Diag::AstYield, where, {"stands in a branch; it comes last in the loop body itself"});
+    sink_.report(Diag::AstYield, where,
+                 {"stands in a branch; it comes last in the loop body itself"});
   } else if (!is_last) {
     sink_.report(Diag::AstYield, where, {"is followed by another statement of the loop body"});
   }
@@ -150,9 +155,12 @@ void Checker::check_loop(const Loop& loop, Span where) {
   check_names(loop.targets, "the targets of a loop");
   check_names(loop.carry, "the carry list");
   if (loop.has_targets && loop.has_carry && loop.targets.size() != loop.carry.size()) {
-    sink_.report(Diag::AstLoopArity, merge_spans(loop.carry.front().span, loop.carry.back().span),
-                 {counted(loop.targets.size(), "target"), counted(loop.carry.size(), "carried name")})
-        .note(Note::NoteHere, merge_spans(loop.targets.front().span, loop.targets.back().span), {"the targets"});
+    sink_
+        .report(
+            Diag::AstLoopArity, merge_spans(loop.carry.front().span, loop.carry.back().span),
+            {counted(loop.targets.size(), "target"), counted(loop.carry.size(), "carried name")})
+        .note(Note::NoteHere, merge_spans(loop.targets.front().span, loop.targets.back().span),
+              {"the targets"});
   }
   check_exprs({loop.from, loop.to, loop.step});
   check_body(loop.body, {Home::Loop, false, 0});
@@ -174,7 +182,8 @@ void Checker::check_exprs(std::vector<ExprId> left) {
   }
 }
 
-void check_duplicates(const std::vector<Definition>& definitions, const Interner& names, DiagSink& sink) {
+void check_duplicates(const std::vector<Definition>& definitions, const Interner& names,
+                      DiagSink& sink) {
   std::unordered_map<NameId, Span, IdHash> seen;
   for (const Definition& definition : definitions) {
     auto [first, is_new] = seen.emplace(definition.name, definition.name_span);

@@ -42,9 +42,9 @@ struct Token {
   bool bare = false;         // a Name that is one identifier
   int32_t begin = 0;
   int32_t end = 0;
-  int column = 0;            // indentation of the line, when line_start
-  NameId name;               // Name without suffixes; unescaped String; spelling of Int and Float
-  std::vector<PathLit> paths;      // suffixes of a Name; the one of Path and ScopeRef
+  int column = 0;              // indentation of the line, when line_start
+  NameId name;                 // Name without suffixes; unescaped String; spelling of Int and Float
+  std::vector<PathLit> paths;  // suffixes of a Name; the one of Path and ScopeRef
   std::vector<Diagnostic> errors;  // reported when the token is taken
 };
 

@@ -6,7 +6,9 @@
 namespace axon::syntax {
 namespace {
 
-bool opens(Tok kind) { return kind == Tok::LParen || kind == Tok::LBracket || kind == Tok::PragmaOpen; }
+bool opens(Tok kind) {
+  return kind == Tok::LParen || kind == Tok::LBracket || kind == Tok::PragmaOpen;
+}
 bool closes(Tok kind) {
   return kind == Tok::RParen || kind == Tok::RBracket || kind == Tok::PragmaClose;
 }
@@ -107,7 +109,8 @@ void TokenStream::count_bracket(Tok kind) {
 // Whether the line of the next token reads like a statement or an item of its own.
 bool TokenStream::looks_like_statement() {
   if (raw_.kind != Tok::Name) return false;
-  for (Word word : {Word::Return, Word::Yield, Word::For, Word::If, Word::Import, Word::Export, Word::Type}) {
+  for (Word word :
+       {Word::Return, Word::Yield, Word::For, Word::If, Word::Import, Word::Export, Word::Type}) {
     if (is_word(raw_, word)) return true;
   }
   lexer_.seek(raw_.end);

@@ -1,5 +1,6 @@
 // Tokens with layout (language.md 3): the parser sees SEP and DEDENT between real tokens. Because
-// `do` is a keyword only where the parser says so, blocks are opened by the parser, not by spelling.
+// `do` is a keyword only where the parser says so, blocks are opened by the parser, not by
+// spelling.
 #pragma once
 
 #include <optional>
@@ -67,10 +68,10 @@ class TokenStream {
   const WordTable& words_;
   DiagSink& sink_;
   const Token* current_ = nullptr;  // what peek() gives, once known
-  Token raw_;             // the next real token
+  Token raw_;                       // the next real token
   bool loaded_ = false;
-  bool placed_ = false;   // layout has been settled for it
-  Token virtual_;         // SEP or DEDENT that comes before it
+  bool placed_ = false;  // layout has been settled for it
+  Token virtual_;        // SEP or DEDENT that comes before it
   bool has_virtual_ = false;
   std::vector<Block> blocks_{{}};
   int depth_ = 0;

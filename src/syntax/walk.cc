@@ -8,10 +8,19 @@ void for_each_child(const Expr& expr, function_ref<void(ExprId)> visit) {
     for (ExprId item : items) visit(item);
   };
   switch (expr.kind()) {
-    case ExprKind::Name: case ExprKind::Int: case ExprKind::Float: case ExprKind::Bool:
-    case ExprKind::Null: case ExprKind::String: case ExprKind::Path: case ExprKind::Do: return;
-    case ExprKind::List: return all(expr.as<List>().items);
-    case ExprKind::Tuple: return all(expr.as<Tuple>().items);
+    case ExprKind::Name:
+    case ExprKind::Int:
+    case ExprKind::Float:
+    case ExprKind::Bool:
+    case ExprKind::Null:
+    case ExprKind::String:
+    case ExprKind::Path:
+    case ExprKind::Do:
+      return;
+    case ExprKind::List:
+      return all(expr.as<List>().items);
+    case ExprKind::Tuple:
+      return all(expr.as<Tuple>().items);
     case ExprKind::Call:
       for (const Arg& arg : expr.as<Call>().args) visit(arg.value);
       return;
@@ -32,9 +41,12 @@ void for_each_child(const Expr& expr, function_ref<void(ExprId)> visit) {
     case ExprKind::Binary:
       visit(expr.as<Binary>().left);
       return visit(expr.as<Binary>().right);
-    case ExprKind::Lambda: return visit(expr.as<Lambda>().body);
-    case ExprKind::Paren: return visit(expr.as<Paren>().inner);
-    case ExprKind::Ascribe: return visit(expr.as<Ascribe>().value);
+    case ExprKind::Lambda:
+      return visit(expr.as<Lambda>().body);
+    case ExprKind::Paren:
+      return visit(expr.as<Paren>().inner);
+    case ExprKind::Ascribe:
+      return visit(expr.as<Ascribe>().value);
   }
 }
 
@@ -52,9 +64,12 @@ struct Work {
 
 void Work::add_parts(const Stmt& stmt) {
   switch (stmt.kind()) {
-    case StmtKind::Bind: return exprs.push_back(stmt.as<Bind>().value);
-    case StmtKind::Return: return add(stmt.as<Return>().values);
-    case StmtKind::Yield: return add(stmt.as<Yield>().values);
+    case StmtKind::Bind:
+      return exprs.push_back(stmt.as<Bind>().value);
+    case StmtKind::Return:
+      return add(stmt.as<Return>().values);
+    case StmtKind::Yield:
+      return add(stmt.as<Yield>().values);
     case StmtKind::If:
       exprs.push_back(stmt.as<IfStmt>().cond);
       add(stmt.as<IfStmt>().then_body);
@@ -62,7 +77,8 @@ void Work::add_parts(const Stmt& stmt) {
     case StmtKind::Loop:
       add(std::vector{stmt.as<Loop>().from, stmt.as<Loop>().to, stmt.as<Loop>().step});
       return add(stmt.as<Loop>().body);
-    case StmtKind::ScopeBind: return add(stmt.as<ScopeBind>().body);
+    case StmtKind::ScopeBind:
+      return add(stmt.as<ScopeBind>().body);
   }
 }
 

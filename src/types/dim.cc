@@ -99,7 +99,8 @@ DimId DimTable::of(SymbolId symbol) {
   size_t index = static_cast<size_t>(symbol.index);
   if (impl_->of_symbol.size() <= index) impl_->of_symbol.resize(impl_->symbols.size());
   DimId& known = impl_->of_symbol[index];
-  if (!known.valid()) known = impl_->intern(poly_atom(impl_->intern_atom({AtomKind::Symbol, symbol, {}})));
+  if (!known.valid())
+    known = impl_->intern(poly_atom(impl_->intern_atom({AtomKind::Symbol, symbol, {}})));
   return known;
 }
 

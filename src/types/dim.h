@@ -27,8 +27,9 @@ AXON_ID(SymbolId);
 struct Symbol {
   NameId name;
   SymbolKind kind = SymbolKind::Variable;
-  std::optional<int64_t> value;   // Rigid with a known value: unification uses it, messages use the name
-  bool generated = false;         // made by fresh()
+  std::optional<int64_t>
+      value;               // Rigid with a known value: unification uses it, messages use the name
+  bool generated = false;  // made by fresh()
 };
 
 // A dim is a polynomial with rational coefficients over atoms; an atom is a symbol, or a quotient,
@@ -41,8 +42,8 @@ class DimTable {
   DimTable& operator=(const DimTable&) = delete;
   ~DimTable();
 
-  SymbolId symbol(NameId name, SymbolKind kind);            // interned by (name, kind)
-  SymbolId fresh(std::string_view base, SymbolKind kind);   // a new symbol, name made unique
+  SymbolId symbol(NameId name, SymbolKind kind);           // interned by (name, kind)
+  SymbolId fresh(std::string_view base, SymbolKind kind);  // a new symbol, name made unique
   const Symbol& symbol(SymbolId id) const;
   void set_value(SymbolId rigid, int64_t value);
 
@@ -51,7 +52,9 @@ class DimTable {
   DimId add(DimId a, DimId b);
   DimId sub(DimId a, DimId b);
   DimId mul(DimId a, DimId b);
-  DimId div(DimId a, DimId b);   // exact division in shapes: simplifies; else an atom `a/b` (floor at evaluation)
+  DimId div(
+      DimId a,
+      DimId b);  // exact division in shapes: simplifies; else an atom `a/b` (floor at evaluation)
   DimId mod(DimId a, DimId b);
   DimId min(DimId a, DimId b);
   DimId max(DimId a, DimId b);
@@ -68,11 +71,14 @@ class DimTable {
   // Replaces symbols; symbols for which `map` gives an invalid id stay.
   DimId substitute(DimId dim, function_ref<DimId(SymbolId)> map);
   // Value under an assignment; nothing when a symbol has none or a division by zero occurs.
-  std::optional<int64_t> evaluate(DimId dim, function_ref<std::optional<int64_t>(SymbolId)> value) const;
-  // Provable order for all values with every symbol ≥ `lower(symbol)` (0 where it gives nothing): a ≤ b.
+  std::optional<int64_t> evaluate(DimId dim,
+                                  function_ref<std::optional<int64_t>(SymbolId)> value) const;
+  // Provable order for all values with every symbol ≥ `lower(symbol)` (0 where it gives nothing): a
+  // ≤ b.
   bool proves_le(DimId a, DimId b, function_ref<std::optional<int64_t>(SymbolId)> lower) const;
 
-  // Canonical text, `2*S+1`; blanks around operators as in language.md 11.1 are the renderer's matter.
+  // Canonical text, `2*S+1`; blanks around operators as in language.md 11.1 are the renderer's
+  // matter.
   std::string show(DimId dim) const;
   // Structure, for consumers that must translate (plan, emit, render): a tree in canonical order.
   struct Tree {

@@ -38,15 +38,16 @@ struct DimTable::Impl {
 
   Store<DimId, Polynomial> dims;
   std::unordered_multimap<size_t, DimId> dim_ids;
-  std::map<std::tuple<DimOp, DimId, DimId>, DimId> memo;   // sums and products that overflow
-  // Results by operation and operands, dims of symbols and of small integers: most questions are asked
-  // again and again.
+  std::map<std::tuple<DimOp, DimId, DimId>, DimId> memo;  // sums and products that overflow
+  // Results by operation and operands, dims of symbols and of small integers: most questions are
+  // asked again and again.
   std::unordered_map<uint64_t, DimId> results[4];
   std::vector<DimId> of_symbol, small;
   template <class Make>
   DimId remembered(DimOp op, DimId a, DimId b, Make make) {
     auto& known = results[static_cast<size_t>(op)];
-    uint64_t key = static_cast<uint64_t>(static_cast<uint32_t>(a.index)) << 32 | static_cast<uint32_t>(b.index);
+    uint64_t key = static_cast<uint64_t>(static_cast<uint32_t>(a.index)) << 32 |
+                   static_cast<uint32_t>(b.index);
     auto it = known.find(key);
     if (it != known.end()) return it->second;
     DimId result = make();

@@ -87,7 +87,8 @@ struct OrderProof {
         int sign = a.kind == AtomKind::Symbol ? 0 : sign_of(p, f.atom);
         if (sign == 0) continue;
         decided = true;
-        if (a.kind == AtomKind::Min || a.kind == AtomKind::Max) return extremum(p, f.atom, sign, depth);
+        if (a.kind == AtomKind::Min || a.kind == AtomKind::Max)
+          return extremum(p, f.atom, sign, depth);
         auto value = bound(a, sign);
         auto next = value ? replace(p, f.atom, *value) : std::nullopt;
         if (next && nonnegative(*next, depth + 1)) return true;

@@ -22,7 +22,8 @@ std::optional<SymbolId> DimTable::as_symbol(DimId dim) const {
   return atom.symbol;
 }
 
-void DimTable::Impl::collect(DimId dim, std::vector<SymbolId>& out, std::set<SymbolId>& seen) const {
+void DimTable::Impl::collect(DimId dim, std::vector<SymbolId>& out,
+                             std::set<SymbolId>& seen) const {
   for (const Term& term : poly(dim).terms) {
     for (const Factor& f : term.factors) {
       const DimAtom& a = atom(f.atom);
@@ -98,11 +99,20 @@ DimId DimTable::substitute(DimId dim, function_ref<DimId(SymbolId)> map) {
     for (size_t i = 1; i < atom.operands.size(); ++i) {
       DimId next = substitute(atom.operands[i], map);
       switch (atom.kind) {
-        case AtomKind::Div: out = div(out, next); break;
-        case AtomKind::Mod: out = mod(out, next); break;
-        case AtomKind::Min: out = min(out, next); break;
-        case AtomKind::Max: out = max(out, next); break;
-        case AtomKind::Symbol: AXON_UNREACHABLE("symbol with operands");
+        case AtomKind::Div:
+          out = div(out, next);
+          break;
+        case AtomKind::Mod:
+          out = mod(out, next);
+          break;
+        case AtomKind::Min:
+          out = min(out, next);
+          break;
+        case AtomKind::Max:
+          out = max(out, next);
+          break;
+        case AtomKind::Symbol:
+          AXON_UNREACHABLE("symbol with operands");
       }
     }
     return out;
@@ -136,11 +146,20 @@ std::optional<int64_t> DimTable::evaluate(
       bool divides = atom.kind == AtomKind::Div || atom.kind == AtomKind::Mod;
       if (divides && *next == 0) return {};
       switch (atom.kind) {
-        case AtomKind::Div: out = floor_div(*out, *next); break;
-        case AtomKind::Mod: out = floor_mod(*out, *next); break;
-        case AtomKind::Min: out = std::min(*out, *next); break;
-        case AtomKind::Max: out = std::max(*out, *next); break;
-        case AtomKind::Symbol: AXON_UNREACHABLE("symbol with operands");
+        case AtomKind::Div:
+          out = floor_div(*out, *next);
+          break;
+        case AtomKind::Mod:
+          out = floor_mod(*out, *next);
+          break;
+        case AtomKind::Min:
+          out = std::min(*out, *next);
+          break;
+        case AtomKind::Max:
+          out = std::max(*out, *next);
+          break;
+        case AtomKind::Symbol:
+          AXON_UNREACHABLE("symbol with operands");
       }
     }
     return out;

@@ -11,9 +11,18 @@ using Kind = DimTable::Tree::Kind;
 
 int binding(Kind kind) {
   switch (kind) {
-    case Kind::Add: case Kind::Sub: return 1;
-    case Kind::Mul: case Kind::Div: case Kind::Mod: return 2;
-    case Kind::Integer: case Kind::Symbol: case Kind::Min: case Kind::Max: return 3;
+    case Kind::Add:
+    case Kind::Sub:
+      return 1;
+    case Kind::Mul:
+    case Kind::Div:
+    case Kind::Mod:
+      return 2;
+    case Kind::Integer:
+    case Kind::Symbol:
+    case Kind::Min:
+    case Kind::Max:
+      return 3;
   }
   return 3;
 }
@@ -33,14 +42,26 @@ std::string operand_text(const Tree& parent, size_t index, const DimTable& dims)
 std::string text_of(const Tree& tree, const DimTable& dims) {
   const char* op = "+";
   switch (tree.kind) {
-    case Kind::Integer: return std::to_string(tree.value);
-    case Kind::Symbol: return std::string(dims.names().text(dims.symbol(tree.symbol).name));
-    case Kind::Add: break;
-    case Kind::Sub: op = "-"; break;
-    case Kind::Mul: op = "*"; break;
-    case Kind::Div: op = "/"; break;
-    case Kind::Mod: op = "%"; break;
-    case Kind::Min: case Kind::Max: {
+    case Kind::Integer:
+      return std::to_string(tree.value);
+    case Kind::Symbol:
+      return std::string(dims.names().text(dims.symbol(tree.symbol).name));
+    case Kind::Add:
+      break;
+    case Kind::Sub:
+      op = "-";
+      break;
+    case Kind::Mul:
+      op = "*";
+      break;
+    case Kind::Div:
+      op = "/";
+      break;
+    case Kind::Mod:
+      op = "%";
+      break;
+    case Kind::Min:
+    case Kind::Max: {
       std::string out = tree.kind == Kind::Min ? "min(" : "max(";
       for (size_t i = 0; i < tree.operands.size(); ++i) {
         out += (i > 0 ? "," : "") + text_of(tree.operands[i], dims);
@@ -74,11 +95,21 @@ struct DimTreeBuilder {
     const DimAtom& a = impl.atom(index);
     Tree out;
     switch (a.kind) {
-      case AtomKind::Symbol: out.kind = Kind::Symbol; break;
-      case AtomKind::Div: out.kind = Kind::Div; break;
-      case AtomKind::Mod: out.kind = Kind::Mod; break;
-      case AtomKind::Min: out.kind = Kind::Min; break;
-      case AtomKind::Max: out.kind = Kind::Max; break;
+      case AtomKind::Symbol:
+        out.kind = Kind::Symbol;
+        break;
+      case AtomKind::Div:
+        out.kind = Kind::Div;
+        break;
+      case AtomKind::Mod:
+        out.kind = Kind::Mod;
+        break;
+      case AtomKind::Min:
+        out.kind = Kind::Min;
+        break;
+      case AtomKind::Max:
+        out.kind = Kind::Max;
+        break;
     }
     out.symbol = a.symbol;
     for (DimId operand : a.operands) out.operands.push_back(poly(impl.poly(operand)));
@@ -133,7 +164,9 @@ struct DimTreeBuilder {
   }
 };
 
-Tree DimTable::tree(DimId dim) const { return DimTreeBuilder{*this, *impl_}.poly(impl_->poly(dim)); }
+Tree DimTable::tree(DimId dim) const {
+  return DimTreeBuilder{*this, *impl_}.poly(impl_->poly(dim));
+}
 std::string DimTable::show(DimId dim) const { return text_of(tree(dim), *this); }
 
 }  // namespace axon

@@ -99,7 +99,8 @@ std::optional<Rational> poly_constant(const Polynomial& p) {
 }
 
 bool poly_has_constant_term(const Polynomial& p) {
-  return std::any_of(p.terms.begin(), p.terms.end(), [](const Term& t) { return t.factors.empty(); });
+  return std::any_of(p.terms.begin(), p.terms.end(),
+                     [](const Term& t) { return t.factors.empty(); });
 }
 
 PolynomialResult poly_add(const Polynomial& a, const Polynomial& b) { return sum(a, b, 1); }

@@ -81,7 +81,8 @@ TypeId TypeTable::tuple(std::vector<TypeId> items) {
 }
 TypeId TypeTable::optional(TypeId inner) {
   TypeKind k = kind(inner);
-  if (k == TypeKind::Optional || k == TypeKind::Null || k == TypeKind::Any || k == TypeKind::Error) {
+  if (k == TypeKind::Optional || k == TypeKind::Null || k == TypeKind::Any ||
+      k == TypeKind::Error) {
     return inner;
   }
   return impl_->intern({TypeKind::Optional, {}, false, {}, {inner}});
@@ -128,15 +129,23 @@ TypeId TypeTable::substitute(TypeId id, function_ref<DimId(SymbolId)> dim_map,
       }
       return tensor(std::move(axes));
     }
-    case TypeKind::List: case TypeKind::Tuple: case TypeKind::Optional: {
+    case TypeKind::List:
+    case TypeKind::Tuple:
+    case TypeKind::Optional: {
       std::vector<TypeId> items;
       for (TypeId item : data.items) items.push_back(substitute(item, dim_map, run_map, var_map));
       if (data.kind == TypeKind::List) return list(items[0]);
       if (data.kind == TypeKind::Optional) return optional(items[0]);
       return tuple(std::move(items));
     }
-    case TypeKind::Error: case TypeKind::Any: case TypeKind::Null: case TypeKind::Int:
-    case TypeKind::Dim: case TypeKind::Float: case TypeKind::Bool: case TypeKind::String:
+    case TypeKind::Error:
+    case TypeKind::Any:
+    case TypeKind::Null:
+    case TypeKind::Int:
+    case TypeKind::Dim:
+    case TypeKind::Float:
+    case TypeKind::Bool:
+    case TypeKind::String:
     case TypeKind::Path:
       return id;
   }
@@ -149,16 +158,26 @@ std::string TypeTable::show(TypeId id) const {
     return std::string(dims_.names().text(dims_.symbol(symbol).name));
   };
   switch (data.kind) {
-    case TypeKind::Error: return "?";
-    case TypeKind::Any: return "Any";
-    case TypeKind::Null: return "Null";
-    case TypeKind::Int: return "Int";
-    case TypeKind::Dim: return "Dim";
-    case TypeKind::Float: return "Float";
-    case TypeKind::Bool: return "Bool";
-    case TypeKind::String: return "String";
-    case TypeKind::Path: return "Path";
-    case TypeKind::Variable: return name(data.variable);
+    case TypeKind::Error:
+      return "?";
+    case TypeKind::Any:
+      return "Any";
+    case TypeKind::Null:
+      return "Null";
+    case TypeKind::Int:
+      return "Int";
+    case TypeKind::Dim:
+      return "Dim";
+    case TypeKind::Float:
+      return "Float";
+    case TypeKind::Bool:
+      return "Bool";
+    case TypeKind::String:
+      return "String";
+    case TypeKind::Path:
+      return "Path";
+    case TypeKind::Variable:
+      return name(data.variable);
     case TypeKind::Tensor: {
       if (!data.known_rank) return "Tensor";
       std::string out = "Tensor[";
@@ -168,13 +187,16 @@ std::string TypeTable::show(TypeId id) const {
       }
       return out + "]";
     }
-    case TypeKind::List: return "List[" + show(data.items[0]) + "]";
+    case TypeKind::List:
+      return "List[" + show(data.items[0]) + "]";
     case TypeKind::Tuple: {
       std::string out = "(";
-      for (size_t i = 0; i < data.items.size(); ++i) out += (i > 0 ? ", " : "") + show(data.items[i]);
+      for (size_t i = 0; i < data.items.size(); ++i)
+        out += (i > 0 ? ", " : "") + show(data.items[i]);
       return out + ")";
     }
-    case TypeKind::Optional: return "?" + show(data.items[0]);
+    case TypeKind::Optional:
+      return "?" + show(data.items[0]);
   }
   AXON_UNREACHABLE("type kind");
 }

@@ -13,23 +13,36 @@ namespace axon {
 AXON_ID(TypeId);
 
 enum class TypeKind : uint8_t {
-  Error, Any, Null, Int, Dim, Float, Bool, String, Path, Variable, Tensor, List, Tuple, Optional
+  Error,
+  Any,
+  Null,
+  Int,
+  Dim,
+  Float,
+  Bool,
+  String,
+  Path,
+  Variable,
+  Tensor,
+  List,
+  Tuple,
+  Optional
 };
 
 // One axis of a shape: a dim, or the run `..S`.
 struct Axis {
-  DimId dim;           // invalid for a run
-  SymbolId run;        // valid for a run
+  DimId dim;     // invalid for a run
+  SymbolId run;  // valid for a run
   bool is_run() const { return run.valid(); }
   friend bool operator==(const Axis&, const Axis&) = default;
 };
 
 struct TypeData {
   TypeKind kind = TypeKind::Error;
-  SymbolId variable;           // Variable
-  bool known_rank = false;     // Tensor: false is the bare `Tensor`
-  std::vector<Axis> axes;      // Tensor; at most one run
-  std::vector<TypeId> items;   // List: 1, Tuple: n ≥ 2, Optional: 1 (never Optional itself)
+  SymbolId variable;          // Variable
+  bool known_rank = false;    // Tensor: false is the bare `Tensor`
+  std::vector<Axis> axes;     // Tensor; at most one run
+  std::vector<TypeId> items;  // List: 1, Tuple: n ≥ 2, Optional: 1 (never Optional itself)
   friend bool operator==(const TypeData&, const TypeData&) = default;
 };
 
@@ -50,12 +63,12 @@ class TypeTable {
   TypeId string() const;
   TypeId path() const;
   TypeId variable(SymbolId symbol);
-  TypeId tensor();                              // unknown rank and shape
-  TypeId tensor(std::vector<Axis> axes);        // an empty list is the bare Tensor
+  TypeId tensor();                        // unknown rank and shape
+  TypeId tensor(std::vector<Axis> axes);  // an empty list is the bare Tensor
   TypeId tensor_of(const std::vector<DimId>& dims);
   TypeId list(TypeId item);
   TypeId tuple(std::vector<TypeId> items);
-  TypeId optional(TypeId inner);                // collapses ??T, ?Null is Null, ?Any is Any
+  TypeId optional(TypeId inner);  // collapses ??T, ?Null is Null, ?Any is Any
 
   const TypeData& get(TypeId id) const;
   TypeKind kind(TypeId id) const { return get(id).kind; }

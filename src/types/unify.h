@@ -26,7 +26,7 @@ struct Mismatch {
 struct DimConstraint {
   enum class Kind : uint8_t { Equal, Broadcast } kind = Kind::Equal;
   DimId left, right;
-  int32_t origin = -1;        // the caller's index of the place
+  int32_t origin = -1;  // the caller's index of the place
   friend bool operator==(const DimConstraint&, const DimConstraint&) = default;
 };
 
@@ -68,7 +68,8 @@ class Unifier {
   std::optional<Mismatch> unify(TypeId actual, TypeId required, TypeId& result, UnifyNotes& notes);
   // The type of a value that is one of the two (branches, list items, carries).
   std::optional<Mismatch> join(TypeId a, TypeId b, TypeId& result);
-  // Begins a join that is about one decision: dims that differ in the same way get the same unknown.
+  // Begins a join that is about one decision: dims that differ in the same way get the same
+  // unknown.
   void start_join();
   // In a loop's rounds an axis that already is an unknown of such a join may stay as it is.
   void keep_unknowns(bool keep) { keep_unknowns_ = keep; }
@@ -96,8 +97,10 @@ class Unifier {
                                          TypeId& result);
   std::optional<Mismatch> unify_items(const TypeData& actual, const TypeData& required,
                                       TypeId& result, UnifyNotes& notes);
-  std::optional<Mismatch> unify_plain(TypeId actual, TypeId required, TypeId& result, UnifyNotes& notes);
-  std::optional<Mismatch> unify_runs(AxisPairing& pairing, size_t l, size_t r, std::vector<Axis>& result);
+  std::optional<Mismatch> unify_plain(TypeId actual, TypeId required, TypeId& result,
+                                      UnifyNotes& notes);
+  std::optional<Mismatch> unify_runs(AxisPairing& pairing, size_t l, size_t r,
+                                     std::vector<Axis>& result);
   std::optional<Mismatch> join_items(TypeId left, TypeId right, TypeId& result);
   std::optional<Mismatch> join_axes(const TypeData& a, const TypeData& b, TypeId& result);
   bool occurs(SymbolId variable, TypeId type);

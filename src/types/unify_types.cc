@@ -55,16 +55,25 @@ TypeId Unifier::resolve(TypeId type) {
       auto bound = type_bindings_.find(data.variable);
       return bound == type_bindings_.end() ? type : resolve(bound->second);
     }
-    case TypeKind::Tensor: return data.known_rank ? types_.tensor(resolve(data.axes)) : type;
-    case TypeKind::List: return types_.list(resolve(data.items[0]));
-    case TypeKind::Optional: return types_.optional(resolve(data.items[0]));
+    case TypeKind::Tensor:
+      return data.known_rank ? types_.tensor(resolve(data.axes)) : type;
+    case TypeKind::List:
+      return types_.list(resolve(data.items[0]));
+    case TypeKind::Optional:
+      return types_.optional(resolve(data.items[0]));
     case TypeKind::Tuple: {
       std::vector<TypeId> items;
       for (TypeId item : data.items) items.push_back(resolve(item));
       return types_.tuple(std::move(items));
     }
-    case TypeKind::Error: case TypeKind::Any: case TypeKind::Null: case TypeKind::Int:
-    case TypeKind::Dim: case TypeKind::Float: case TypeKind::Bool: case TypeKind::String:
+    case TypeKind::Error:
+    case TypeKind::Any:
+    case TypeKind::Null:
+    case TypeKind::Int:
+    case TypeKind::Dim:
+    case TypeKind::Float:
+    case TypeKind::Bool:
+    case TypeKind::String:
     case TypeKind::Path:
       return type;
   }
@@ -78,7 +87,8 @@ TypeId Unifier::binding_of_variable(SymbolId symbol) {
 
 std::vector<Axis> Unifier::binding_of_run(SymbolId symbol) {
   auto bound = run_bindings_.find(symbol);
-  return bound == run_bindings_.end() ? std::vector<Axis>{} : resolve(std::vector<Axis>(bound->second));
+  return bound == run_bindings_.end() ? std::vector<Axis>{}
+                                      : resolve(std::vector<Axis>(bound->second));
 }
 
 bool Unifier::occurs(SymbolId variable, TypeId type) {
@@ -116,13 +126,15 @@ struct AxisPairing {
     return {};
   }
   // The unified shape: the axes of `from`, of which `prefix` and `suffix` have partners in `to`.
-  std::vector<Axis> finish(const std::vector<Axis>& from, const std::vector<Axis>& to, size_t prefix, size_t suffix) {
+  std::vector<Axis> finish(const std::vector<Axis>& from, const std::vector<Axis>& to,
+                           size_t prefix, size_t suffix) {
     std::vector<Axis> out;
     for (size_t i = 0; i < from.size(); ++i) {
       size_t behind = from.size() - 1 - i;
       Axis axis = from[i];
       bool paired = i < prefix || behind < suffix;
-      if (!axis.is_run() && paired) axis.dim = u.choose(axis.dim, to[i < prefix ? i : to.size() - 1 - behind].dim);
+      if (!axis.is_run() && paired)
+        axis.dim = u.choose(axis.dim, to[i < prefix ? i : to.size() - 1 - behind].dim);
       out.push_back(axis);
     }
     return u.resolve(out);
@@ -130,7 +142,8 @@ struct AxisPairing {
 };
 
 // Both shapes have a run, at l and r.
-std::optional<Mismatch> Unifier::unify_runs(AxisPairing& p, size_t l, size_t r, std::vector<Axis>& result) {
+std::optional<Mismatch> Unifier::unify_runs(AxisPairing& p, size_t l, size_t r,
+                                            std::vector<Axis>& result) {
   result = p.left;
   if (p.left == p.right) return {};
   size_t ls = p.left.size() - l - 1;
@@ -141,7 +154,8 @@ std::optional<Mismatch> Unifier::unify_runs(AxisPairing& p, size_t l, size_t r, 
   bool aligned = l == r && ls == rs;
   bool bind_left = l == 0 && ls <= rs;
   bool bind_right = r == 0 && rs <= ls;
-  if (!aligned && (same_run || (!bind_left && !bind_right))) return p.shapes(Mismatch::Kind::Variadic);
+  if (!aligned && (same_run || (!bind_left && !bind_right)))
+    return p.shapes(Mismatch::Kind::Variadic);
   size_t suffix = std::min(ls, rs);
   if (auto bad = p.pair_ends(aligned ? l : 0, suffix)) return bad;
   if (aligned) {
@@ -153,12 +167,14 @@ std::optional<Mismatch> Unifier::unify_runs(AxisPairing& p, size_t l, size_t r, 
     return {};
   }
   const auto& other = bind_left ? p.right : p.left;
-  run_bindings_[bind_left ? left_run : right_run] = {other.begin(), other.end() - static_cast<std::ptrdiff_t>(suffix)};
+  run_bindings_[bind_left ? left_run : right_run] = {
+      other.begin(), other.end() - static_cast<std::ptrdiff_t>(suffix)};
   result = p.finish(other, bind_left ? p.left : p.right, 0, suffix);
   return {};
 }
 
-std::optional<Mismatch> Unifier::unify_axes(const std::vector<Axis>& left, const std::vector<Axis>& right,
+std::optional<Mismatch> Unifier::unify_axes(const std::vector<Axis>& left,
+                                            const std::vector<Axis>& right,
                                             std::vector<Axis>& result) {
   AxisPairing p{*this, resolve(left), resolve(right)};
   size_t l = run_position(p.left);
@@ -251,7 +267,8 @@ std::optional<Mismatch> Unifier::unify_plain(TypeId actual, TypeId required, Typ
   if (a.kind == TypeKind::Tuple && a.items.size() != r.items.size()) {
     return clash(Mismatch::Kind::TupleSize, actual, required);
   }
-  if (a.kind == TypeKind::Tuple || a.kind == TypeKind::List) return unify_items(a, r, result, notes);
+  if (a.kind == TypeKind::Tuple || a.kind == TypeKind::List)
+    return unify_items(a, r, result, notes);
   return clash(Mismatch::Kind::Type, actual, required);
 }
 
@@ -391,7 +408,8 @@ std::optional<Mismatch> Unifier::join(TypeId left, TypeId right, TypeId& result)
   if (either(TypeKind::Null) || either(TypeKind::Optional)) {
     TypeId inner = a.kind == TypeKind::Null ? right : left;
     if (!either(TypeKind::Null)) {
-      if (auto bad = join(types_.strip_optional(left), types_.strip_optional(right), inner)) return bad;
+      if (auto bad = join(types_.strip_optional(left), types_.strip_optional(right), inner))
+        return bad;
     }
     result = types_.optional(types_.strip_optional(inner));
     return {};
@@ -404,7 +422,8 @@ std::optional<Mismatch> Unifier::join(TypeId left, TypeId right, TypeId& result)
   }
   auto many = [](TypeKind kind) { return kind == TypeKind::List || kind == TypeKind::Tuple; };
   if (many(a.kind) && many(b.kind)) return join_items(left, right, result);
-  if (a.kind != b.kind || a.kind != TypeKind::Tensor) return clash(Mismatch::Kind::Type, left, right);
+  if (a.kind != b.kind || a.kind != TypeKind::Tensor)
+    return clash(Mismatch::Kind::Type, left, right);
   if (a.known_rank && b.known_rank) return join_axes(a, b, result);
   result = types_.tensor();
   return {};

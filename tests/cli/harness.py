@@ -48,19 +48,30 @@ class Suite:
         self.passed = 0
         self.failed = 0
         self.folder = pathlib.Path(tempfile.mkdtemp(prefix="axon-cli-"))
-        self.env = {k: v for k, v in os.environ.items() if not k.startswith(("AXON_", "HF_"))}
+        self.env = {
+            k: v for k, v in os.environ.items() if not k.startswith(("AXON_", "HF_"))
+        }
         self.env.pop("NO_COLOR", None)
         self.env["HOME"] = str(self.folder)
 
-    def run(self, *words, stdin: bytes = b"", timeout: float = 60, env: dict | None = None) -> Answer:
+    def run(
+        self, *words, stdin: bytes = b"", timeout: float = 60, env: dict | None = None
+    ) -> Answer:
         """One run; words may be bytes, to pass what is not UTF-8."""
         begin = time.monotonic()
         command = [self.binary, *(w if isinstance(w, bytes) else str(w) for w in words)]
         done = subprocess.run(
-            command, input=stdin, capture_output=True, timeout=timeout, check=False,
-            env={**self.env, **(env or {})}, cwd=self.folder,
+            command,
+            input=stdin,
+            capture_output=True,
+            timeout=timeout,
+            check=False,
+            env={**self.env, **(env or {})},
+            cwd=self.folder,
         )
-        return Answer(done.returncode, done.stdout, done.stderr, time.monotonic() - begin)
+        return Answer(
+            done.returncode, done.stdout, done.stderr, time.monotonic() - begin
+        )
 
     def start(self, *words, **streams) -> subprocess.Popen:
         """The command in the background."""
@@ -77,35 +88,69 @@ class Suite:
             print(f"FAIL {name}\n     {detail}", flush=True)
         return holds
 
-    def answers(self, name: str, answer: Answer, status: int, *, out: str = "", err: str = "") -> bool:
+    def answers(
+        self, name: str, answer: Answer, status: int, *, out: str = "", err: str = ""
+    ) -> bool:
         """The exit status, and patterns that standard output and error must match."""
         bad = []
         if answer.status != status:
             bad.append(f"status {answer.status}, expected {status}")
-        for pattern, text, where in ((out, answer.out, "output"), (err, answer.err, "error text")):
+        for pattern, text, where in (
+            (out, answer.out, "output"),
+            (err, answer.err, "error text"),
+        ):
             if pattern and not re.search(pattern, text, re.S):
                 bad.append(f"{where} does not match /{pattern}/")
-        detail = "; ".join(bad) + f"\n     out: {answer.out[:600]!r}\n     err: {answer.err[:900]!r}"
+        detail = (
+            "; ".join(bad)
+            + f"\n     out: {answer.out[:600]!r}\n     err: {answer.err[:900]!r}"
+        )
         return self.check(name, not bad, detail)
 
-    def fails(self, name: str, words: list, status: int, code: str, *, says: str = "",
-              offset: bool = False, env: dict | None = None, stdin: bytes = b"") -> Answer:
+    def fails(
+        self,
+        name: str,
+        words: list,
+        status: int,
+        code: str,
+        *,
+        says: str = "",
+        offset: bool = False,
+        env: dict | None = None,
+        stdin: bytes = b"",
+    ) -> Answer:
         """A failure in both forms: text with its code, and the JSON object with the same code."""
         answer = self.run(*words, stdin=stdin, env=env)
         self.answers(name, answer, status, err=rf"\[({code})\]|error ({code}):")
         if says:
-            self.check(f"{name}: says", bool(re.search(says, answer.err, re.S)), f"/{says}/ in {answer.err!r}")
+            self.check(
+                f"{name}: says",
+                bool(re.search(says, answer.err, re.S)),
+                f"/{says}/ in {answer.err!r}",
+            )
         if offset:
             self.check(f"{name}: offset", "at byte" in answer.err, repr(answer.err))
         as_json = self.run(*words, "--json", stdin=stdin, env=env)
         try:
             body = as_json.json()
             error = body["error"]
-            holds = body["schema"] == 1 and re.fullmatch(code, error["code"]) and error["message"]
-            holds = holds and (not offset or error["offset"] >= 0) and as_json.status == status
+            holds = (
+                body["schema"] == 1
+                and re.fullmatch(code, error["code"])
+                and error["message"]
+            )
+            holds = (
+                holds
+                and (not offset or error["offset"] >= 0)
+                and as_json.status == status
+            )
         except (ValueError, KeyError, TypeError) as why:
             holds, error = False, why
-        self.check(f"{name}: JSON", bool(holds), f"status {as_json.status}, {error!r}, out {as_json.out[:300]!r}")
+        self.check(
+            f"{name}: JSON",
+            bool(holds),
+            f"status {as_json.status}, {error!r}, out {as_json.out[:300]!r}",
+        )
         return answer
 
     def finish(self) -> None:
@@ -128,7 +173,9 @@ def suite() -> Suite:
 def floats(count: int, seed: int, scale: float = 0.3, around: float = 0.0) -> bytes:
     """Little-endian float32 values that depend on the seed only."""
     source = random.Random(seed)
-    values = array.array("f", (around + source.uniform(-scale, scale) for _ in range(count)))
+    values = array.array(
+        "f", (around + source.uniform(-scale, scale) for _ in range(count))
+    )
     if sys.byteorder == "big":
         values.byteswap()
     return values.tobytes()
@@ -146,10 +193,18 @@ def safetensors(tensors: dict, pad: int = 0) -> bytes:
     """A file of {name: (shape, float32 bytes)}; `pad` blanks move the data to another alignment."""
     header, offset = {}, 0
     for name, (shape, data) in tensors.items():
-        header[name] = {"dtype": "F32", "shape": list(shape), "data_offsets": [offset, offset + len(data)]}
+        header[name] = {
+            "dtype": "F32",
+            "shape": list(shape),
+            "data_offsets": [offset, offset + len(data)],
+        }
         offset += len(data)
     text = json.dumps(header).encode() + b" " * pad
-    return struct.pack("<Q", len(text)) + text + b"".join(data for _, data in tensors.values())
+    return (
+        struct.pack("<Q", len(text))
+        + text
+        + b"".join(data for _, data in tensors.values())
+    )
 
 
 def raw_safetensors(header, data: bytes = b"", length: int | None = None) -> bytes:
@@ -220,7 +275,10 @@ def filled(shapes: dict) -> dict:
     """Random weights for names and shapes; norms near one."""
     out = {}
     for seed, (name, shape) in enumerate(shapes.items()):
-        out[name] = (shape, floats(product(shape), seed, around=1.0 if "norm" in name.lower() else 0.0))
+        out[name] = (
+            shape,
+            floats(product(shape), seed, around=1.0 if "norm" in name.lower() else 0.0),
+        )
     return out
 
 
@@ -231,7 +289,12 @@ def tokenizer_json() -> dict:
          "normalized": False, "special": True}
         for i, text in enumerate(SPECIAL)
     ]  # fmt: skip
-    level = {"type": "ByteLevel", "add_prefix_space": False, "trim_offsets": True, "use_regex": True}
+    level = {
+        "type": "ByteLevel",
+        "add_prefix_space": False,
+        "trim_offsets": True,
+        "use_regex": True,
+    }
     return {
         "version": "1.0", "truncation": None, "padding": None, "added_tokens": added,
         "normalizer": None, "pre_tokenizer": level, "post_processor": level, "decoder": level,
@@ -241,16 +304,26 @@ def tokenizer_json() -> dict:
     }  # fmt: skip
 
 
-def llama_directory(path: pathlib.Path, *, config: dict | None = None, tensors: dict | None = None,
-                    tokenizer: bool = True, pad: int = 0) -> pathlib.Path:
+def llama_directory(
+    path: pathlib.Path,
+    *,
+    config: dict | None = None,
+    tensors: dict | None = None,
+    tokenizer: bool = True,
+    pad: int = 0,
+) -> pathlib.Path:
     """A llama checkpoint as Hugging Face publishes them."""
     path.mkdir(parents=True, exist_ok=True)
-    (path / "config.json").write_text(json.dumps(llama_config() if config is None else config))
+    (path / "config.json").write_text(
+        json.dumps(llama_config() if config is None else config)
+    )
     weights = filled(llama_shapes()) if tensors is None else tensors
     (path / "model.safetensors").write_bytes(safetensors(weights, pad))
     if tokenizer:
         (path / "tokenizer.json").write_text(json.dumps(tokenizer_json()))
-        (path / "tokenizer_config.json").write_text(json.dumps({"chat_template": TEMPLATE}))
+        (path / "tokenizer_config.json").write_text(
+            json.dumps({"chat_template": TEMPLATE})
+        )
     return path
 
 
@@ -282,7 +355,11 @@ def bert_directory(path: pathlib.Path) -> pathlib.Path:
         ("pooler.dense", hidden, hidden),
     ):  # fmt: skip
         shapes[name + ".weight"], shapes[name + ".bias"] = (rows, columns), (rows,)
-    for name in ("embeddings.LayerNorm", layer + "attention.output.LayerNorm", layer + "output.LayerNorm"):
+    for name in (
+        "embeddings.LayerNorm",
+        layer + "attention.output.LayerNorm",
+        layer + "output.LayerNorm",
+    ):
         shapes[name + ".weight"] = shapes[name + ".bias"] = (hidden,)
     (path / "config.json").write_text(json.dumps(config))
     (path / "model.safetensors").write_bytes(safetensors(filled(shapes)))
@@ -324,8 +401,12 @@ def gguf_value(kind: int, value) -> bytes:
         return gguf_string(value)
     if kind == ARRAY:
         item, items = value
-        return struct.pack("<IQ", item, len(items)) + b"".join(gguf_value(item, x) for x in items)
-    return struct.pack({U32: "<I", I32: "<i", F32: "<f", BOOL: "<?", U64: "<Q"}[kind], value)
+        return struct.pack("<IQ", item, len(items)) + b"".join(
+            gguf_value(item, x) for x in items
+        )
+    return struct.pack(
+        {U32: "<I", I32: "<i", F32: "<f", BOOL: "<?", U64: "<Q"}[kind], value
+    )
 
 
 def gguf_pair(key: str, kind: int, value) -> bytes:
@@ -371,10 +452,16 @@ def gguf_name(published: str) -> str:
     return GGUF_NAMES[stem] + ".weight"
 
 
-def gguf_tensor(name: str, dims: list[int], kind: int, offset: int, n_dims: int | None = None) -> bytes:
+def gguf_tensor(
+    name: str, dims: list[int], kind: int, offset: int, n_dims: int | None = None
+) -> bytes:
     """One tensor record."""
     count = len(dims) if n_dims is None else n_dims
-    out = gguf_string(name) + struct.pack("<I", count) + b"".join(struct.pack("<Q", d) for d in dims)
+    out = (
+        gguf_string(name)
+        + struct.pack("<I", count)
+        + b"".join(struct.pack("<Q", d) for d in dims)
+    )
     return out + struct.pack("<IQ", kind, offset)
 
 
@@ -391,7 +478,12 @@ def gguf_interleave(data: bytes, heads: int, columns: int) -> bytes:
     return b"".join(out)
 
 
-def gguf(pairs: list | None = None, tensors: dict | None = None, alignment: int = 32, shift: int = 0) -> bytes:
+def gguf(
+    pairs: list | None = None,
+    tensors: dict | None = None,
+    alignment: int = 32,
+    shift: int = 0,
+) -> bytes:
     """A llama model file; `shift` moves each tensor (with alignment 1)."""
     pairs = gguf_metadata() if pairs is None else pairs
     if alignment != 32:
@@ -401,17 +493,31 @@ def gguf(pairs: list | None = None, tensors: dict | None = None, alignment: int 
     for name, (shape, bytes_) in weights.items():
         data += b"\0" * (-len(data) % alignment)
         if "q_proj" in name or "k_proj" in name:
-            bytes_ = gguf_interleave(bytes_, HEADS if "q_proj" in name else KV_HEADS, shape[1])
-        records.append(gguf_tensor(gguf_name(name), list(reversed(shape)), 0, len(data)))
+            bytes_ = gguf_interleave(
+                bytes_, HEADS if "q_proj" in name else KV_HEADS, shape[1]
+            )
+        records.append(
+            gguf_tensor(gguf_name(name), list(reversed(shape)), 0, len(data))
+        )
         data += bytes_
     return gguf_raw([gguf_pair(*pair) for pair in pairs], records, data, alignment)
 
 
-def gguf_raw(pairs: list[bytes], records: list[bytes], data: bytes = b"", alignment: int = 32,
-             counts: tuple | None = None) -> bytes:
+def gguf_raw(
+    pairs: list[bytes],
+    records: list[bytes],
+    data: bytes = b"",
+    alignment: int = 32,
+    counts: tuple | None = None,
+) -> bytes:
     """A file from encoded entries, with any counts."""
     n_tensors, n_pairs = counts or (len(records), len(pairs))
-    head = b"GGUF" + struct.pack("<IQQ", 3, n_tensors, n_pairs) + b"".join(pairs) + b"".join(records)
+    head = (
+        b"GGUF"
+        + struct.pack("<IQQ", 3, n_tensors, n_pairs)
+        + b"".join(pairs)
+        + b"".join(records)
+    )
     return head + b"\0" * (-len(head) % alignment) + data
 
 
@@ -426,9 +532,13 @@ def resident_bytes_of(path: pathlib.Path) -> int:
     size = path.stat().st_size
     libc = ctypes.CDLL(None, use_errno=True)
     libc.mmap.restype = ctypes.c_void_p
-    libc.mmap.argtypes = [ctypes.c_void_p, ctypes.c_size_t] + [ctypes.c_int] * 3 + [ctypes.c_long]
+    libc.mmap.argtypes = (
+        [ctypes.c_void_p, ctypes.c_size_t] + [ctypes.c_int] * 3 + [ctypes.c_long]
+    )
     with open(path, "rb") as file:
-        address = libc.mmap(None, size, mmap.PROT_READ, mmap.MAP_SHARED, file.fileno(), 0)
+        address = libc.mmap(
+            None, size, mmap.PROT_READ, mmap.MAP_SHARED, file.fileno(), 0
+        )
     pages = (size + mmap.PAGESIZE - 1) // mmap.PAGESIZE
     vector = (ctypes.c_ubyte * pages)()
     libc.mincore(ctypes.c_void_p(address), ctypes.c_size_t(size), vector)
@@ -436,7 +546,9 @@ def resident_bytes_of(path: pathlib.Path) -> int:
     return sum(v & 1 for v in vector) * mmap.PAGESIZE
 
 
-def interrupt(process: subprocess.Popen, number: int = signal.SIGINT) -> tuple[int, float]:
+def interrupt(
+    process: subprocess.Popen, number: int = signal.SIGINT
+) -> tuple[int, float]:
     """Sends a signal; the status and the seconds until the end."""
     begin = time.monotonic()
     process.send_signal(number)

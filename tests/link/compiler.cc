@@ -1,4 +1,5 @@
-// Proves that the compiler links without the runtime: from source text to a Graph and its flat modules.
+// Proves that the compiler links without the runtime: from source text to a Graph and its flat
+// modules.
 #include <cstdio>
 
 #include "graph/verify.h"
@@ -17,7 +18,8 @@ struct EmptyLibrary : axon::sema::LibrarySource {
 
 int main() {
   axon::sema::Session session;
-  axon::FileId root = session.files.add("main.axon", "twice :: Tensor[B] -> Tensor[B]\ntwice x = x + x\n");
+  axon::FileId root =
+      session.files.add("main.axon", "twice :: Tensor[B] -> Tensor[B]\ntwice x = x + x\n");
   EmptyLibrary library;
   auto loaded = axon::sema::load(root, library, {}, session);
   auto closed = axon::sema::resolve(loaded, {}, session);

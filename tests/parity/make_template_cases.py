@@ -36,7 +36,11 @@ def expected(template: str, variables: dict) -> str:
 def main() -> int:
     """Rewrites or checks the file."""
     chat_template_utils.datetime = Clock
-    text = CASES.read_text(encoding="utf-8", newline="") if sys.version_info >= (3, 13) else CASES.read_bytes().decode()
+    text = (
+        CASES.read_text(encoding="utf-8", newline="")
+        if sys.version_info >= (3, 13)
+        else CASES.read_bytes().decode()
+    )
     head, *cases = re.split(r"(?m)^=== ", text)
     out = [head]
     for case in cases:
@@ -44,10 +48,16 @@ def main() -> int:
         variables, rest = rest.split("\n--- template\n", 1)
         template = rest.split("\n--- expected\n", 1)[0]
         result = expected(template, json.loads(variables))
-        out.append(f"=== {name}\n--- variables\n{variables}\n--- template\n{template}\n--- expected\n{result}\n")
+        out.append(
+            f"=== {name}\n--- variables\n{variables}\n--- template\n{template}\n--- expected\n{result}\n"
+        )
     new = "".join(out)
     if "--check" in sys.argv:
-        print("templates agree" if new == text else "tests/templates/cases.txt differs from Transformers")
+        print(
+            "templates agree"
+            if new == text
+            else "tests/templates/cases.txt differs from Transformers"
+        )
         return int(new != text)
     CASES.write_bytes(new.encode())
     return 0

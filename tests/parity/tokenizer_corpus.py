@@ -6,6 +6,7 @@ tokenizer_corpus.py OUT [--gguf FILE] [--wordpiece DIR] [--count N]
 For each tokenizer OUT gets NAME.expected, and NAME.json where the tokenizer is made here: from the
 GGUF file's metadata, or trained small on this corpus. The corpus is the same at every run.
 """
+
 import argparse
 import itertools
 import json
@@ -14,7 +15,17 @@ import random
 import struct
 import sys
 
-from tokenizers import AddedToken, Regex, Tokenizer, decoders, models, normalizers, pre_tokenizers, processors, trainers
+from tokenizers import (
+    AddedToken,
+    Regex,
+    Tokenizer,
+    decoders,
+    models,
+    normalizers,
+    pre_tokenizers,
+    processors,
+    trainers,
+)
 
 SENTENCES = [
     "The quick brown fox jumps over the lazy dog, doesn't it? They'll say they've seen it; I'm sure you'd agree.",
@@ -36,14 +47,32 @@ SENTENCES = [
     "👩‍👩‍👧‍👦 👍🏽 🇩🇪🇯🇵 ❤️ ☺︎ 🏴󠁧󠁢󠁥󠁮󠁧󠁿 🫠 #️⃣ 🧑🏿‍🚀 ©®™",
     "∀ε>0 ∃δ: |x−a|<δ ⇒ |f(x)−f(a)|<ε; ½ ¾ x² H₂O √2 ≈ 1.41421356 ℝ ℵ₀ ﬁ ﬂ Ⅷ ⁹",
     "user@example.com https://example.org/a?b=c&d=%20e#f C:\\Temp\\new 192.168.0.1 +1 (555) 010-9999 $3,141.59",
-    "<|im_start|>user\nHi<|im_end|>\n<|im_start|>assistant\n{\"a\": [1, 2.5e-3, null], \"b\": \"\\u00e9\"}<|endoftext|>",
+    '<|im_start|>user\nHi<|im_end|>\n<|im_start|>assistant\n{"a": [1, 2.5e-3, null], "b": "\\u00e9"}<|endoftext|>',
     "[CLS] a [MASK] b [SEP][PAD][UNK] ## ##ing un##ed ' ' n't 's 've 're do not . , ! ?",
     "I'LL 'S 'Ve 'rE ‘tis ’twas don’t rock'n'roll O'Neil's 'ſ Ka 'K",
     "aaaaaaaaaaaaaaaa" * 8 + " " + "ab" * 60 + " " + "xyzzy" * 30,
     "Ａｆｕｌｌｗｉｄｔｈ　ｔｅｘｔ ﷺ ﷽ ㍿ ㎏ ｢｣ ﾟ ﾞ ﾊﾟ ﾊﾞ",
 ]
 
-BLANKS = [" ", "  ", "\t", "\n", "\r\n", "\n\n", "\u00a0", "\u2003", "\u200b", "\u3000", "\u0085", "\u2028", "\v", "\f", "\ufeff", "\x1c", "\u180e"]
+BLANKS = [
+    " ",
+    "  ",
+    "\t",
+    "\n",
+    "\r\n",
+    "\n\n",
+    "\u00a0",
+    "\u2003",
+    "\u200b",
+    "\u3000",
+    "\u0085",
+    "\u2028",
+    "\v",
+    "\f",
+    "\ufeff",
+    "\x1c",
+    "\u180e",
+]
 
 
 def block_samples(rng: random.Random) -> list[str]:
@@ -56,45 +85,106 @@ def block_samples(rng: random.Random) -> list[str]:
         if not dense and rng.random() > 0.02:
             continue
         for _ in range(4 if dense else 1):
-            chars = [chr(start + rng.randrange(128)) for _ in range(rng.randrange(1, 12))]
+            chars = [
+                chr(start + rng.randrange(128)) for _ in range(rng.randrange(1, 12))
+            ]
             out.append("".join(chars))
             out.append(" ".join(chars) + "a" + "e".join(chars) + "1")
-            out.append("".join(c + rng.choice(["", " ", "x", "\u0301", "7", "'s", "."]) for c in chars))
+            out.append(
+                "".join(
+                    c + rng.choice(["", " ", "x", "\u0301", "7", "'s", "."])
+                    for c in chars
+                )
+            )
     return out
 
 
 def added_contents() -> list[str]:
-    return [f"<a{i:02d}>" for i in range(32)] + ["Straße", "NASA", "naïve", "e\u0301t", "ing", "  ", "É"]
+    return [f"<a{i:02d}>" for i in range(32)] + [
+        "Straße",
+        "NASA",
+        "naïve",
+        "e\u0301t",
+        "ing",
+        "  ",
+        "É",
+    ]
 
 
 def corpus(count: int) -> list[str]:
     rng = random.Random(20240607)
     out = ["", " ", "a", "\n", "\x00", "\ufffd", "\U0010ffff"] + SENTENCES
     out += block_samples(rng)
-    special = added_contents() + ["<|im_start|>", "<|im_end|>", "<|endoftext|>", "[CLS]", "[MASK]", "[SEP]", "[UNK]"]
+    special = added_contents() + [
+        "<|im_start|>",
+        "<|im_end|>",
+        "<|endoftext|>",
+        "[CLS]",
+        "[MASK]",
+        "[SEP]",
+        "[UNK]",
+    ]
     for sentence in SENTENCES:
         for cut in range(0, len(sentence), 3):
             out.append(sentence[cut : cut + rng.randrange(1, 40)])
     while len(out) < count:
         kind = rng.randrange(7)
         if kind == 0:
-            out.append(rng.randbytes(rng.randrange(1, 60)).decode("utf-8", errors="replace"))
+            out.append(
+                rng.randbytes(rng.randrange(1, 60)).decode("utf-8", errors="replace")
+            )
         elif kind == 1:
-            out.append("".join(rng.choice(BLANKS) * rng.randrange(1, 6) + rng.choice(["", "a", "1", ".", "é"]) for _ in range(rng.randrange(1, 9))))
+            out.append(
+                "".join(
+                    rng.choice(BLANKS) * rng.randrange(1, 6)
+                    + rng.choice(["", "a", "1", ".", "é"])
+                    for _ in range(rng.randrange(1, 9))
+                )
+            )
         elif kind == 2:
-            out.append("".join(rng.choice("0123456789٣३五Ⅷ²½.,-eE +") for _ in range(rng.randrange(1, 40))))
+            out.append(
+                "".join(
+                    rng.choice("0123456789٣३五Ⅷ²½.,-eE +")
+                    for _ in range(rng.randrange(1, 40))
+                )
+            )
         elif kind in (3, 4):
             text = list(rng.choice(SENTENCES)[: rng.randrange(1, 60)])
             for _ in range(rng.randrange(1, 6)):
                 token = rng.choice(special)
-                token = rng.choice([token, token.lower(), token.upper(), rng.choice(BLANKS) + token + rng.choice(BLANKS)])
+                token = rng.choice(
+                    [
+                        token,
+                        token.lower(),
+                        token.upper(),
+                        rng.choice(BLANKS) + token + rng.choice(BLANKS),
+                    ]
+                )
                 text.insert(rng.randrange(len(text) + 1), token)
             out.append("".join(text))
         elif kind == 5:
             marks = "\u0300\u0301\u0323\u0327\u0334\u0345\u05b0\u0651\u3099\u0e38\u1ac0\U0001e8d0\U00011938\U00011930"
-            out.append("".join(rng.choice("aeiouAEO가ㄱ각한の\U00011935") + "".join(rng.choice(marks) for _ in range(rng.randrange(4))) for _ in range(rng.randrange(1, 9))))
+            out.append(
+                "".join(
+                    rng.choice("aeiouAEO가ㄱ각한の\U00011935")
+                    + "".join(rng.choice(marks) for _ in range(rng.randrange(4)))
+                    for _ in range(rng.randrange(1, 9))
+                )
+            )
         else:
-            out.append("".join(rng.choice([chr(rng.randrange(0x20, 0x7F)), chr(rng.randrange(0x80, 0x800)), chr(rng.randrange(0x800, 0xD800)), chr(rng.randrange(0x10000, 0x20000))]) for _ in range(rng.randrange(1, 30))))
+            out.append(
+                "".join(
+                    rng.choice(
+                        [
+                            chr(rng.randrange(0x20, 0x7F)),
+                            chr(rng.randrange(0x80, 0x800)),
+                            chr(rng.randrange(0x800, 0xD800)),
+                            chr(rng.randrange(0x10000, 0x20000)),
+                        ]
+                    )
+                    for _ in range(rng.randrange(1, 30))
+                )
+            )
     return out
 
 
@@ -122,12 +212,23 @@ def from_gguf(path: str) -> Tokenizer:
     types = fields["tokenizer.ggml.token_type"].contents()
     merges = [tuple(m.split(" ")) for m in fields["tokenizer.ggml.merges"].contents()]
     assert fields["tokenizer.ggml.pre"].contents() == "smollm"
-    out = Tokenizer(models.BPE(vocab={t: i for i, t in enumerate(tokens)}, merges=merges))
+    out = Tokenizer(
+        models.BPE(vocab={t: i for i, t in enumerate(tokens)}, merges=merges)
+    )
     out.pre_tokenizer = pre_tokenizers.Sequence(
-        [pre_tokenizers.Digits(individual_digits=True), pre_tokenizers.ByteLevel(add_prefix_space=False)]
+        [
+            pre_tokenizers.Digits(individual_digits=True),
+            pre_tokenizers.ByteLevel(add_prefix_space=False),
+        ]
     )
     out.decoder = decoders.ByteLevel()
-    out.add_special_tokens([AddedToken(t, special=True, normalized=False) for t, k in zip(tokens, types) if k == 3])
+    out.add_special_tokens(
+        [
+            AddedToken(t, special=True, normalized=False)
+            for t, k in zip(tokens, types)
+            if k == 3
+        ]
+    )
     return out
 
 
@@ -137,7 +238,12 @@ def trained_bpe(texts: list[str]) -> Tokenizer:
     out.decoder = decoders.ByteLevel()
     out.post_processor = processors.ByteLevel(trim_offsets=True)
     alphabet = pre_tokenizers.ByteLevel.alphabet()
-    out.train_from_iterator(texts, trainers.BpeTrainer(vocab_size=3000, initial_alphabet=sorted(alphabet), show_progress=False))
+    out.train_from_iterator(
+        texts,
+        trainers.BpeTrainer(
+            vocab_size=3000, initial_alphabet=sorted(alphabet), show_progress=False
+        ),
+    )
     out.add_tokens(every_flag())
     return out
 
@@ -146,7 +252,11 @@ def trained_split_bpe(texts: list[str]) -> Tokenizer:
     """The steps of newer byte-level tokenizers, with normalization and a template."""
     out = Tokenizer(models.BPE(ignore_merges=True))
     out.normalizer = normalizers.Sequence(
-        [normalizers.NFKC(), normalizers.Replace(Regex(r"\s{3,}"), "  "), normalizers.Strip(left=False, right=True)]
+        [
+            normalizers.NFKC(),
+            normalizers.Replace(Regex(r"\s{3,}"), "  "),
+            normalizers.Strip(left=False, right=True),
+        ]
     )
     pattern = (
         r"(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n]*"
@@ -160,10 +270,19 @@ def trained_split_bpe(texts: list[str]) -> Tokenizer:
     )
     out.decoder = decoders.ByteLevel()
     alphabet = pre_tokenizers.ByteLevel.alphabet()
-    out.train_from_iterator(texts, trainers.BpeTrainer(vocab_size=3000, initial_alphabet=sorted(alphabet), show_progress=False))
+    out.train_from_iterator(
+        texts,
+        trainers.BpeTrainer(
+            vocab_size=3000, initial_alphabet=sorted(alphabet), show_progress=False
+        ),
+    )
     out.add_tokens(every_flag())
     out.post_processor = processors.TemplateProcessing(
-        single="<a01> $A <a31>", special_tokens=[("<a01>", out.token_to_id("<a01>")), ("<a31>", out.token_to_id("<a31>"))]
+        single="<a01> $A <a31>",
+        special_tokens=[
+            ("<a01>", out.token_to_id("<a01>")),
+            ("<a31>", out.token_to_id("<a31>")),
+        ],
     )
     return out
 
@@ -174,7 +293,12 @@ def trained_wordpiece(texts: list[str]) -> Tokenizer:
     out.pre_tokenizer = pre_tokenizers.BertPreTokenizer()
     out.decoder = decoders.WordPiece(prefix="##", cleanup=True)
     special = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"]
-    out.train_from_iterator(texts, trainers.WordPieceTrainer(vocab_size=2500, special_tokens=special, show_progress=False))
+    out.train_from_iterator(
+        texts,
+        trainers.WordPieceTrainer(
+            vocab_size=2500, special_tokens=special, show_progress=False
+        ),
+    )
     out.post_processor = processors.BertProcessing(("[SEP]", 3), ("[CLS]", 2))
     out.add_tokens(every_flag())
     return out
@@ -183,17 +307,30 @@ def trained_wordpiece(texts: list[str]) -> Tokenizer:
 def trained_fallback_bpe(texts: list[str]) -> Tokenizer:
     """Blanks as letters, bytes for unknown ones: what converted sentence-piece tokenizers do."""
     out = Tokenizer(models.BPE(unk_token="<unk>", fuse_unk=True, byte_fallback=True))
-    out.normalizer = normalizers.Sequence([normalizers.Prepend("▁"), normalizers.Replace(" ", "▁")])
+    out.normalizer = normalizers.Sequence(
+        [normalizers.Prepend("▁"), normalizers.Replace(" ", "▁")]
+    )
     out.pre_tokenizer = pre_tokenizers.Sequence(
-        [pre_tokenizers.Punctuation("merged_with_previous"), pre_tokenizers.Digits(individual_digits=False)]
+        [
+            pre_tokenizers.Punctuation("merged_with_previous"),
+            pre_tokenizers.Digits(individual_digits=False),
+        ]
     )
     out.decoder = decoders.Sequence(
-        [decoders.Replace("▁", " "), decoders.ByteFallback(), decoders.Fuse(), decoders.Strip(" ", 1, 0)]
+        [
+            decoders.Replace("▁", " "),
+            decoders.ByteFallback(),
+            decoders.Fuse(),
+            decoders.Strip(" ", 1, 0),
+        ]
     )
     bytes_ = [f"<0x{b:02X}>" for b in range(256) if b % 16 != 9]
     ascii_only = ["".join(c for c in text if c < "\x7f") for text in texts]
     out.train_from_iterator(
-        ascii_only, trainers.BpeTrainer(vocab_size=1500, special_tokens=["<unk>"] + bytes_, show_progress=False)
+        ascii_only,
+        trainers.BpeTrainer(
+            vocab_size=1500, special_tokens=["<unk>"] + bytes_, show_progress=False
+        ),
     )
     out.add_tokens(every_flag())
     return out
@@ -201,12 +338,22 @@ def trained_fallback_bpe(texts: list[str]) -> Tokenizer:
 
 def trained_plain_wordpiece(texts: list[str]) -> Tokenizer:
     out = Tokenizer(models.WordPiece(unk_token="[UNK]"))
-    out.normalizer = normalizers.Sequence([normalizers.NFD(), normalizers.Lowercase(), normalizers.StripAccents()])
+    out.normalizer = normalizers.Sequence(
+        [normalizers.NFD(), normalizers.Lowercase(), normalizers.StripAccents()]
+    )
     out.pre_tokenizer = pre_tokenizers.Sequence(
-        [pre_tokenizers.Whitespace(), pre_tokenizers.Split(Regex(r"\d\d"), "merged_with_next", invert=False)]
+        [
+            pre_tokenizers.Whitespace(),
+            pre_tokenizers.Split(Regex(r"\d\d"), "merged_with_next", invert=False),
+        ]
     )
     out.decoder = decoders.WordPiece(prefix="##", cleanup=False)
-    out.train_from_iterator(texts, trainers.WordPieceTrainer(vocab_size=2000, special_tokens=["[UNK]"], show_progress=False))
+    out.train_from_iterator(
+        texts,
+        trainers.WordPieceTrainer(
+            vocab_size=2000, special_tokens=["[UNK]"], show_progress=False
+        ),
+    )
     out.add_tokens(every_flag())
     return out
 
@@ -229,14 +376,21 @@ def write_expected(path: pathlib.Path, tokenizer: Tokenizer, texts: list[str]) -
             full = tokenizer.encode(item).ids
             bare = tokenizer.encode(item, add_special_tokens=False).ids
             out.write(text(item) + ids(full) + ids(bare))
-            out.write(text(tokenizer.decode(full)) + text(tokenizer.decode(full, skip_special_tokens=False)))
+            out.write(
+                text(tokenizer.decode(full))
+                + text(tokenizer.decode(full, skip_special_tokens=False))
+            )
 
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("out", type=pathlib.Path)
-    parser.add_argument("--gguf", help="a GGUF file with a tokenizer of the smollm kind")
-    parser.add_argument("--wordpiece", type=pathlib.Path, help="a directory with tokenizer.json")
+    parser.add_argument(
+        "--gguf", help="a GGUF file with a tokenizer of the smollm kind"
+    )
+    parser.add_argument(
+        "--wordpiece", type=pathlib.Path, help="a directory with tokenizer.json"
+    )
     parser.add_argument("--count", type=int, default=22000)
     args = parser.parse_args()
     args.out.mkdir(parents=True, exist_ok=True)
@@ -256,7 +410,9 @@ def main() -> int:
     # What a file says is what counts, so the reference reads its own file back.
     found = {name: Tokenizer.from_file(str(args.out / f"{name}.json")) for name in made}
     if args.wordpiece:
-        found["checkpoint"] = Tokenizer.from_file(str(args.wordpiece / "tokenizer.json"))
+        found["checkpoint"] = Tokenizer.from_file(
+            str(args.wordpiece / "tokenizer.json")
+        )
     for name, tokenizer in found.items():
         write_expected(args.out / f"{name}.expected", tokenizer, texts)
     print(json.dumps({"strings": len(texts), "tokenizers": sorted(found)}))

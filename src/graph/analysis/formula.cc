@@ -16,9 +16,12 @@ FormulaId IndexFunctions::constant(bool value) {
 FormulaId IndexFunctions::negate(FormulaId id) {
   const Formula& f = formulas_[id];
   switch (f.kind) {
-    case Formula::Kind::True: return constant(false);
-    case Formula::Kind::False: return constant(true);
-    case Formula::Kind::Not: return f.operands[0];
+    case Formula::Kind::True:
+      return constant(false);
+    case Formula::Kind::False:
+      return constant(true);
+    case Formula::Kind::Not:
+      return f.operands[0];
     case Formula::Kind::LeZero: {  // not (a ≤ 0) is 1 - a ≤ 0
       Formula out;
       out.kind = Formula::Kind::LeZero;
@@ -108,9 +111,12 @@ FormulaId IndexFunctions::moved(FormulaId id, const AxisMap& map) {
   Formula f = formulas_[id];  // a copy: making others may move the store
   switch (f.kind) {
     case Formula::Kind::True:
-    case Formula::Kind::False: return id;
+    case Formula::Kind::False:
+      return id;
     case Formula::Kind::LeZero:
-    case Formula::Kind::EqZero: f.affine = moved(f.affine, map); break;
+    case Formula::Kind::EqZero:
+      f.affine = moved(f.affine, map);
+      break;
     case Formula::Kind::Read:
       for (Affine& c : f.coordinates) c = moved(c, map);
       break;
@@ -139,11 +145,16 @@ FormulaId IndexFunctions::comparison(const Node& node, const std::vector<DimId>&
   if (!a || !b) return {};
   switch (node.op) {
     case Op::Le:
-    case Op::CoreBinaryLe: return less_equal(*a, *b, 0);
-    case Op::CoreBinaryLt: return less_equal(*a, *b, 1);
-    case Op::CoreBinaryGe: return less_equal(*b, *a, 0);
-    case Op::CoreBinaryGt: return less_equal(*b, *a, 1);
-    default: break;
+    case Op::CoreBinaryLe:
+      return less_equal(*a, *b, 0);
+    case Op::CoreBinaryLt:
+      return less_equal(*a, *b, 1);
+    case Op::CoreBinaryGe:
+      return less_equal(*b, *a, 0);
+    case Op::CoreBinaryGt:
+      return less_equal(*b, *a, 1);
+    default:
+      break;
   }
   FormulaId equal = less_equal(*a, *b, 0);
   Formula f = formulas_[equal];
@@ -158,35 +169,53 @@ FormulaId IndexFunctions::select(const Node& node, const std::vector<DimId>& to)
   FormulaId a = boolean_operand(node.inputs[1], to);
   FormulaId b = boolean_operand(node.inputs[2], to);
   if (!c.valid() || !a.valid() || !b.valid()) return {};
-  return join(Formula::Kind::Or, join(Formula::Kind::And, c, a), join(Formula::Kind::And, negate(c), b));
+  return join(Formula::Kind::Or, join(Formula::Kind::And, c, a),
+              join(Formula::Kind::And, negate(c), b));
 }
 
 FormulaId IndexFunctions::boolean_of(const Node& node, ValueId value) {
   std::vector<DimId> to = extents(value);
   switch (node.op) {
-    case Op::Le: case Op::Eq:
-    case Op::CoreBinaryLe: case Op::CoreBinaryLt: case Op::CoreBinaryGe: case Op::CoreBinaryGt:
-    case Op::CoreBinaryEq: case Op::CoreBinaryNe: return comparison(node, to);
-    case Op::And: case Op::CoreBinaryAnd: case Op::CoreBinaryOr: {
+    case Op::Le:
+    case Op::Eq:
+    case Op::CoreBinaryLe:
+    case Op::CoreBinaryLt:
+    case Op::CoreBinaryGe:
+    case Op::CoreBinaryGt:
+    case Op::CoreBinaryEq:
+    case Op::CoreBinaryNe:
+      return comparison(node, to);
+    case Op::And:
+    case Op::CoreBinaryAnd:
+    case Op::CoreBinaryOr: {
       FormulaId a = boolean_operand(node.inputs[0], to), b = boolean_operand(node.inputs[1], to);
       if (!a.valid() || !b.valid()) return {};
       return join(node.op == Op::CoreBinaryOr ? Formula::Kind::Or : Formula::Kind::And, a, b);
     }
-    case Op::Where: return select(node, to);
-    case Op::Full: return boolean_operand(node.inputs[2], to);
-    case Op::Fill: return boolean_operand(node.inputs[1], to);
-    case Op::Zeros: case Op::ZerosLike: return constant(false);
-    case Op::Cast: case Op::CastLike: {
+    case Op::Where:
+      return select(node, to);
+    case Op::Full:
+      return boolean_operand(node.inputs[2], to);
+    case Op::Fill:
+      return boolean_operand(node.inputs[1], to);
+    case Op::Zeros:
+    case Op::ZerosLike:
+      return constant(false);
+    case Op::Cast:
+    case Op::CastLike: {
       const auto* ref = node.inputs[0].get<Ref>();
       if (!ref) return {};
-      if (module_.values[ref->value].dtype == DType::Bool) return boolean_operand(node.inputs[0], to);
+      if (module_.values[ref->value].dtype == DType::Bool)
+        return boolean_operand(node.inputs[0], to);
       const std::optional<Affine>& number = integer(ref->value);
-      bool is_constant = number && std::all_of(number->coefficient.begin(), number->coefficient.end(),
-                                               [](int64_t c) { return c == 0; });
+      bool is_constant =
+          number && std::all_of(number->coefficient.begin(), number->coefficient.end(),
+                                [](int64_t c) { return c == 0; });
       auto constant_value = is_constant ? dims_.as_integer(number->constant) : std::nullopt;
       return constant_value ? constant(*constant_value != 0) : FormulaId{};
     }
-    default: break;
+    default:
+      break;
   }
   auto map = axis_map(node, value);
   if (!map) return {};
@@ -195,7 +224,8 @@ FormulaId IndexFunctions::boolean_of(const Node& node, ValueId value) {
 }
 
 // The least or greatest value of an affine function over the index ranges.
-DimId IndexFunctions::bound(const Affine& affine, const std::vector<DimId>& shape, bool upper) const {
+DimId IndexFunctions::bound(const Affine& affine, const std::vector<DimId>& shape,
+                            bool upper) const {
   DimId out = affine.constant;
   for (size_t a = 0; a < shape.size(); ++a) {
     int64_t c = affine.coefficient[a];
@@ -210,8 +240,10 @@ std::optional<bool> IndexFunctions::decide(FormulaId id, const std::vector<DimId
   const Formula& f = formulas_[id];
   DimId zero = dims_.integer(0), one = dims_.integer(1);
   switch (f.kind) {
-    case Formula::Kind::True: return true;
-    case Formula::Kind::False: return false;
+    case Formula::Kind::True:
+      return true;
+    case Formula::Kind::False:
+      return false;
     case Formula::Kind::LeZero:
       if (dims_.proves_le(bound(f.affine, shape, true), zero, lower_)) return true;
       if (dims_.proves_le(one, bound(f.affine, shape, false), lower_)) return false;
@@ -219,7 +251,8 @@ std::optional<bool> IndexFunctions::decide(FormulaId id, const std::vector<DimId
     case Formula::Kind::EqZero:
       if (dims_.proves_le(one, bound(f.affine, shape, false), lower_)) return false;
       return {};
-    case Formula::Kind::Read: return {};
+    case Formula::Kind::Read:
+      return {};
     case Formula::Kind::Not: {
       auto inner = decide(f.operands[0], shape);
       return inner ? std::optional(!*inner) : std::nullopt;

@@ -69,7 +69,8 @@ std::optional<Affine> IndexFunctions::integer_operand(const Operand& operand, si
   if (const auto* lit = operand.get<LitInt>()) {
     return Affine{std::vector<int64_t>(rank, 0), dims_.integer(lit->value)};
   }
-  if (const auto* dim = operand.get<DimRef>()) return Affine{std::vector<int64_t>(rank, 0), dim->dim};
+  if (const auto* dim = operand.get<DimRef>())
+    return Affine{std::vector<int64_t>(rank, 0), dim->dim};
   const auto* ref = operand.get<Ref>();
   if (!ref) return {};
   const std::optional<Affine>& inner = integer(ref->value);
@@ -78,7 +79,8 @@ std::optional<Affine> IndexFunctions::integer_operand(const Operand& operand, si
   return broadcast(*inner, from, to);
 }
 
-std::optional<Affine> IndexFunctions::product(const Node& node, size_t rank, const std::vector<DimId>& to) {
+std::optional<Affine> IndexFunctions::product(const Node& node, size_t rank,
+                                              const std::vector<DimId>& to) {
   for (int side = 0; side < 2; ++side) {
     auto factor = literal_int(node.inputs[static_cast<size_t>(side)]);
     auto other = integer_operand(node.inputs[static_cast<size_t>(1 - side)], rank, to);
@@ -99,7 +101,8 @@ std::optional<Affine> IndexFunctions::integer_of(const Node& node, ValueId value
       Affine out{{1}, dims_.integer(0)};
       if (const auto* dim = start.get<DimRef>()) out.constant = dim->dim;
       if (auto literal = literal_int(start)) out.constant = dims_.integer(*literal);
-      bool known = start.kind() == OperandKind::Dim || literal_int(start) || start.kind() == OperandKind::Null;
+      bool known = start.kind() == OperandKind::Dim || literal_int(start) ||
+                   start.kind() == OperandKind::Null;
       return known && rank == 1 ? std::optional(out) : std::nullopt;
     }
     case Op::Full:
@@ -109,7 +112,8 @@ std::optional<Affine> IndexFunctions::integer_of(const Node& node, ValueId value
       return integer_operand(filled, rank, to);
     }
     case Op::Zeros:
-    case Op::ZerosLike: return Affine{std::vector<int64_t>(rank, 0), dims_.integer(0)};
+    case Op::ZerosLike:
+      return Affine{std::vector<int64_t>(rank, 0), dims_.integer(0)};
     case Op::Add:
     case Op::CoreBinaryAdd:
     case Op::CoreBinarySub: {
@@ -117,18 +121,22 @@ std::optional<Affine> IndexFunctions::integer_of(const Node& node, ValueId value
       auto b = integer_operand(node.inputs[1], rank, to);
       if (!a || !b) return {};
       bool minus = node.op == Op::CoreBinarySub;
-      for (size_t i = 0; i < rank; ++i) a->coefficient[i] += minus ? -b->coefficient[i] : b->coefficient[i];
-      a->constant = minus ? dims_.sub(a->constant, b->constant) : dims_.add(a->constant, b->constant);
+      for (size_t i = 0; i < rank; ++i)
+        a->coefficient[i] += minus ? -b->coefficient[i] : b->coefficient[i];
+      a->constant =
+          minus ? dims_.sub(a->constant, b->constant) : dims_.add(a->constant, b->constant);
       return a;
     }
     case Op::Mul:
-    case Op::CoreBinaryMul: return product(node, rank, to);
+    case Op::CoreBinaryMul:
+      return product(node, rank, to);
     case Op::Cast:
     case Op::CastLike:
       if (node.inputs[0].kind() != OperandKind::Ref) return {};
       if (module_.values[value].dtype == DType::Bool) return {};
       return integer_operand(node.inputs[0], rank, to);
-    default: break;
+    default:
+      break;
   }
   auto map = axis_map(node, value);
   if (!map) return {};
@@ -140,7 +148,8 @@ std::optional<Affine> IndexFunctions::integer_of(const Node& node, ValueId value
 Affine IndexFunctions::moved(const Affine& affine, const AxisMap& map) {
   Affine out{std::vector<int64_t>(map.rank, 0), affine.constant};
   for (size_t a = 0; a < affine.coefficient.size(); ++a) {
-    if (map.axis[a] >= 0) out.coefficient[static_cast<size_t>(map.axis[a])] += affine.coefficient[a];
+    if (map.axis[a] >= 0)
+      out.coefficient[static_cast<size_t>(map.axis[a])] += affine.coefficient[a];
     if (map.shift[a].valid() && affine.coefficient[a] != 0) {
       DimId moved_by = dims_.mul(dims_.integer(affine.coefficient[a]), map.shift[a]);
       out.constant = dims_.add(out.constant, moved_by);
@@ -156,8 +165,11 @@ std::optional<IndexFunctions::AxisMap> IndexFunctions::axis_map(const Node& node
   if (!ref) return {};
   std::vector<DimId> from = extents(ref->value), to = extents(value);
   if (from.empty() || to.empty()) return {};
-  AxisMap map{ref->value, std::vector<int>(from.size(), -1), std::vector<DimId>(from.size()), to.size()};
-  auto normal = [](int64_t axis, size_t rank) { return static_cast<int>(axis < 0 ? axis + static_cast<int64_t>(rank) : axis); };
+  AxisMap map{ref->value, std::vector<int>(from.size(), -1), std::vector<DimId>(from.size()),
+              to.size()};
+  auto normal = [](int64_t axis, size_t rank) {
+    return static_cast<int>(axis < 0 ? axis + static_cast<int64_t>(rank) : axis);
+  };
   switch (node.op) {
     case Op::Reshape:
     case Op::Unsqueeze: {
@@ -174,8 +186,10 @@ std::optional<IndexFunctions::AxisMap> IndexFunctions::axis_map(const Node& node
     case Op::Expand: {
       size_t lead = to.size() - from.size();
       for (size_t a = 0; a < from.size(); ++a) {
-        if (from[a] == to[lead + a]) map.axis[a] = static_cast<int>(lead + a);
-        else if (dims_.as_integer(from[a]) != 1) return {};
+        if (from[a] == to[lead + a])
+          map.axis[a] = static_cast<int>(lead + a);
+        else if (dims_.as_integer(from[a]) != 1)
+          return {};
       }
       return map;
     }
@@ -191,7 +205,8 @@ std::optional<IndexFunctions::AxisMap> IndexFunctions::axis_map(const Node& node
       auto a = literal_int(node.inputs[1]), b = literal_int(node.inputs[2]);
       if (!a || !b) return {};
       for (size_t i = 0; i < from.size(); ++i) map.axis[i] = static_cast<int>(i);
-      std::swap(map.axis[static_cast<size_t>(normal(*a, from.size()))], map.axis[static_cast<size_t>(normal(*b, from.size()))]);
+      std::swap(map.axis[static_cast<size_t>(normal(*a, from.size()))],
+                map.axis[static_cast<size_t>(normal(*b, from.size()))]);
       return map;
     }
     case Op::Slice: {
@@ -206,7 +221,8 @@ std::optional<IndexFunctions::AxisMap> IndexFunctions::axis_map(const Node& node
       map.shift[static_cast<size_t>(normal(*axis, from.size()))] = shift;
       return map;
     }
-    default: return {};
+    default:
+      return {};
   }
 }
 

@@ -1,5 +1,5 @@
-// Index functions (language.md 12.6): integer tensors as affine functions of their own indices, boolean
-// tensors as formulas over them. Works on flat modules, from primitives alone.
+// Index functions (language.md 12.6): integer tensors as affine functions of their own indices,
+// boolean tensors as formulas over them. Works on flat modules, from primitives alone.
 #pragma once
 
 #include <cstdint>
@@ -23,16 +23,19 @@ AXON_ID(FormulaId);
 // A boolean function of the indices.
 struct Formula {
   enum class Kind : uint8_t {
-    True, False,
-    LeZero,   // affine ≤ 0
-    EqZero,   // affine = 0
-    Read,     // the boolean tensor `tensor` at affine coordinates
-    Not, And, Or
+    True,
+    False,
+    LeZero,  // affine ≤ 0
+    EqZero,  // affine = 0
+    Read,    // the boolean tensor `tensor` at affine coordinates
+    Not,
+    And,
+    Or
   } kind = Kind::True;
-  Affine affine;                     // LeZero, EqZero
-  ValueId tensor;                    // Read
-  std::vector<Affine> coordinates;   // Read: one per axis of `tensor`
-  std::vector<FormulaId> operands;   // Not: 1; And, Or: 2 or more
+  Affine affine;                    // LeZero, EqZero
+  ValueId tensor;                   // Read
+  std::vector<Affine> coordinates;  // Read: one per axis of `tensor`
+  std::vector<FormulaId> operands;  // Not: 1; And, Or: 2 or more
 };
 
 // Answers for one module; results are kept, the module must not change meanwhile.
@@ -55,15 +58,17 @@ class IndexFunctions {
   std::optional<bool> decide(FormulaId id, const std::vector<DimId>& extents) const;
 
  private:
-  // How the axes of a moved value read the axes of its source: source index(a) = index(axis[a]) + shift[a].
+  // How the axes of a moved value read the axes of its source: source index(a) = index(axis[a]) +
+  // shift[a].
   struct AxisMap {
     ValueId source;
-    std::vector<int> axis;      // by source axis; -1: always index 0
-    std::vector<DimId> shift;   // invalid: none
-    size_t rank = 0;            // of the result
+    std::vector<int> axis;     // by source axis; -1: always index 0
+    std::vector<DimId> shift;  // invalid: none
+    size_t rank = 0;           // of the result
   };
   std::optional<Affine> integer_of(const Node& node, ValueId value);
-  std::optional<Affine> integer_operand(const Operand& operand, size_t rank, const std::vector<DimId>& extents);
+  std::optional<Affine> integer_operand(const Operand& operand, size_t rank,
+                                        const std::vector<DimId>& extents);
   std::optional<Affine> product(const Node& node, size_t rank, const std::vector<DimId>& extents);
   FormulaId boolean_of(const Node& node, ValueId value);
   FormulaId boolean_operand(const Operand& operand, const std::vector<DimId>& extents);
@@ -81,7 +86,8 @@ class IndexFunctions {
   // The map that broadcasting from one shape to another is.
   AxisMap broadcast_map(const std::vector<DimId>& from, const std::vector<DimId>& to) const;
   // An index of `from` as seen by a value of the broadcast shape `to`.
-  Affine broadcast(const Affine& affine, const std::vector<DimId>& from, const std::vector<DimId>& to);
+  Affine broadcast(const Affine& affine, const std::vector<DimId>& from,
+                   const std::vector<DimId>& to);
   std::optional<int64_t> literal_int(const Operand& operand) const;
   std::optional<std::vector<int64_t>> literal_ints(const Operand& operand) const;
   DimId bound(const Affine& affine, const std::vector<DimId>& extents, bool upper) const;
@@ -95,14 +101,14 @@ class IndexFunctions {
   std::unordered_map<ValueId, FormulaId, IdHash> booleans_;
 };
 
-// What a keep mask of shape [B,H,Q,K] says (language.md 12.6), each part optional: key j is kept for
-// query i iff j ≤ i + offset, j < length, j > i + offset - window, key_keep[b,j].
+// What a keep mask of shape [B,H,Q,K] says (language.md 12.6), each part optional: key j is kept
+// for query i iff j ≤ i + offset, j < length, j > i + offset - window, key_keep[b,j].
 struct KeepFact {
   bool causal = false;
-  DimId offset;                      // causal; also the reference of `window`
-  DimId length;                      // invalid: all keys
-  DimId window;                      // invalid: none
-  ValueId key_keep;                  // a boolean [B,K] value; invalid: none
+  DimId offset;      // causal; also the reference of `window`
+  DimId length;      // invalid: all keys
+  DimId window;      // invalid: none
+  ValueId key_keep;  // a boolean [B,K] value; invalid: none
   // Every row of every query keeps at least one key.
   bool rows_nonempty = false;
 };

@@ -24,13 +24,17 @@ class Reader {
         }
         return true;
       }
-      case Formula::Kind::LeZero: return take_bound(f.affine);
-      case Formula::Kind::Read: return take_read(f);
-      case Formula::Kind::True: return true;
+      case Formula::Kind::LeZero:
+        return take_bound(f.affine);
+      case Formula::Kind::Read:
+        return take_read(f);
+      case Formula::Kind::True:
+        return true;
       case Formula::Kind::False:
       case Formula::Kind::EqZero:
       case Formula::Kind::Not:
-      case Formula::Kind::Or: return false;
+      case Formula::Kind::Or:
+        return false;
     }
     return false;
   }
@@ -51,7 +55,8 @@ class Reader {
     }
     bool sees_itself = fact_.causal && dims_.proves_le(dims_.integer(0), fact_.offset, lower_) &&
                        (!fact_.window.valid() || dims_.proves_le(one, fact_.window, lower_));
-    bool sees_some = !fact_.causal && (!fact_.length.valid() || dims_.proves_le(one, fact_.length, lower_));
+    bool sees_some =
+        !fact_.causal && (!fact_.length.valid() || dims_.proves_le(one, fact_.length, lower_));
     fact_.rows_nonempty = !fact_.key_keep.valid() && (sees_itself || sees_some);
     return fact_;
   }

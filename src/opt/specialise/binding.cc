@@ -1,4 +1,5 @@
-// Dimension names at run time (language.md 6.5): binding from arguments, and coercion to declared types.
+// Dimension names at run time (language.md 6.5): binding from arguments, and coercion to declared
+// types.
 #include <fmt/format.h>
 
 #include "opt/specialise/specialiser.h"
@@ -68,7 +69,8 @@ void Specialiser::bind_dims(Frame& frame, TypeId type, TreeId id) {
   }
   size_t fixed = data.axes.size() - (run < data.axes.size() ? 1 : 0);
   if (tree.dims.size() < fixed) return;
-  size_t shift = tree.dims.size() - data.axes.size();  // of axes behind the run; wraps when it is empty
+  size_t shift =
+      tree.dims.size() - data.axes.size();  // of axes behind the run; wraps when it is empty
   for (size_t i = 0; i < data.axes.size(); ++i) {
     if (i == run) continue;
     DimId written = data.axes[i].dim;
@@ -85,8 +87,10 @@ void Specialiser::bind_dims(Frame& frame, TypeId type, TreeId id) {
       bind_symbol(frame, unknown, actual);
       continue;
     }
-    DimId partial = dims_.substitute(written, [&](SymbolId s) { return s == unknown ? DimId{} : lookup(frame, s); });
-    if (std::optional<DimId> solved = dims_.solve(partial, unknown, actual)) bind_symbol(frame, unknown, *solved);
+    DimId partial = dims_.substitute(
+        written, [&](SymbolId s) { return s == unknown ? DimId{} : lookup(frame, s); });
+    if (std::optional<DimId> solved = dims_.solve(partial, unknown, actual))
+      bind_symbol(frame, unknown, *solved);
   }
 }
 
@@ -99,11 +103,13 @@ TreeId Specialiser::coerce(TreeId id, TypeId type) {
   if (data.kind == TypeKind::Float && tree.kind == Tree::Kind::Int) {
     std::optional<int64_t> value = integer_of(tree.dim);
     if (value) return forest_.number(static_cast<double>(*value));
-    return fail(fmt::format("`{}` is used as a Float but its value is known only at run time", dims_.show(tree.dim)));
+    return fail(fmt::format("`{}` is used as a Float but its value is known only at run time",
+                            dims_.show(tree.dim)));
   }
   bool sequence = (data.kind == TypeKind::List && tree.kind == Tree::Kind::List) ||
                   (data.kind == TypeKind::Tuple && tree.kind == Tree::Kind::Tuple);
-  if (!sequence || (data.kind == TypeKind::Tuple && data.items.size() != tree.items.size())) return id;
+  if (!sequence || (data.kind == TypeKind::Tuple && data.items.size() != tree.items.size()))
+    return id;
   bool changed = false;
   Args items = tree.items;
   for (size_t i = 0; i < items.size(); ++i) {
@@ -114,7 +120,8 @@ TreeId Specialiser::coerce(TreeId id, TypeId type) {
     items[i] = item;
   }
   if (!changed) return id;
-  return forest_[id].kind == Tree::Kind::List ? forest_.list(std::move(items)) : forest_.tuple(std::move(items));
+  return forest_[id].kind == Tree::Kind::List ? forest_.list(std::move(items))
+                                              : forest_.tuple(std::move(items));
 }
 
 // Binds names that the type of a result introduces, and compares the sizes that both sides know.
@@ -123,7 +130,8 @@ bool Specialiser::check_type(Frame& frame, TypeId type, TreeId id) {
   if (!type.valid() || forest_[id].kind != Tree::Kind::Tensor) return true;
   bind_dims(frame, type, id);
   TypeId plain = types_.strip_optional(type);
-  std::vector<DimId> declared = types_.kind(plain) == TypeKind::Tensor ? types_.dims_of(plain) : std::vector<DimId>{};
+  std::vector<DimId> declared =
+      types_.kind(plain) == TypeKind::Tensor ? types_.dims_of(plain) : std::vector<DimId>{};
   const Tree& tree = forest_[id];
   if (declared.size() != tree.dims.size()) return true;
   for (size_t i = 0; i < declared.size(); ++i) {
@@ -133,7 +141,8 @@ bool Specialiser::check_type(Frame& frame, TypeId type, TreeId id) {
     if (!a || !b || *a == *b) continue;
     if (node_->op == Op::ParamsParam) {
       const graph::Node* read = emitter_.producer(tree.value);
-      std::string key = read ? names_.text(forest_[operand(frame, node_->inputs[0])].text).data() : "";
+      std::string key =
+          read ? names_.text(forest_[operand(frame, node_->inputs[0])].text).data() : "";
       report(Diag::RunParamShape, {key, forest_.show(id, dims_), types_.show(type)});
     } else {
       report(Diag::RunShape, {fmt::format("axis {} of {}", i, forest_.show(id, dims_)), *b,

@@ -135,7 +135,8 @@ graph::ValueId Emitter::phantom(graph::ValueId like) {
   return id;
 }
 
-std::vector<graph::ValueId> Emitter::find(size_t hash, const graph::Node& node, const Origin& origin) {
+std::vector<graph::ValueId> Emitter::find(size_t hash, const graph::Node& node,
+                                          const Origin& origin) {
   auto [from, to] = by_hash_.equal_range(hash);
   for (auto it = from; it != to; ++it) {
     graph::Node& other = module().nodes[it->second];
@@ -147,8 +148,10 @@ std::vector<graph::ValueId> Emitter::find(size_t hash, const graph::Node& node, 
   return {};
 }
 
-std::vector<graph::ValueId> Emitter::append(graph::Node node, size_t hash, const std::vector<TypeId>& types,
-                                            const std::vector<DType>& dtypes, const Origin& origin) {
+std::vector<graph::ValueId> Emitter::append(graph::Node node, size_t hash,
+                                            const std::vector<TypeId>& types,
+                                            const std::vector<DType>& dtypes,
+                                            const Origin& origin) {
   node.source = origin.source;
   node.scope = path(origin.scope);
   node.span = origin.span;
@@ -178,7 +181,8 @@ std::vector<graph::ValueId> Emitter::append(graph::Node node, size_t hash, const
 }
 
 std::vector<graph::ValueId> Emitter::node(Op op, std::vector<graph::Operand> inputs,
-                                          std::vector<graph::Attr> attrs, const std::vector<Result>& results,
+                                          std::vector<graph::Attr> attrs,
+                                          const std::vector<Result>& results,
                                           const Origin& origin) {
   graph::Node node;
   node.op = op;

@@ -14,8 +14,8 @@ namespace axon::opt {
 // Where a node comes from.
 struct Origin {
   NameId source;
-  NameId scope;      // dotted text
-  NameId name;       // wanted for the value
+  NameId scope;  // dotted text
+  NameId name;   // wanted for the value
   Span span;
 };
 
@@ -26,15 +26,19 @@ class Emitter {
   graph::Module& module() { return graph_[graph_.main]; }
 
   graph::ValueId input(NameId name, const std::vector<DimId>& dims, DType dtype);
-  struct Result { std::vector<DimId> dims; DType dtype = DType::Unknown; };
+  struct Result {
+    std::vector<DimId> dims;
+    DType dtype = DType::Unknown;
+  };
   // A node of primitive results; the one that is there already if it is equal and total.
-  std::vector<graph::ValueId> node(Op op, std::vector<graph::Operand> inputs, std::vector<graph::Attr> attrs,
+  std::vector<graph::ValueId> node(Op op, std::vector<graph::Operand> inputs,
+                                   std::vector<graph::Attr> attrs,
                                    const std::vector<Result>& results, const Origin& origin);
   // A core.list; its value has no element type.
   graph::ValueId list(std::vector<graph::Operand> items, TypeId type, const Origin& origin);
   graph::Operand ref(graph::ValueId value);
   const graph::Node* producer(graph::ValueId value);
-  graph::Path path(NameId dotted);   // absolute; `{i}` becomes a placeholder
+  graph::Path path(NameId dotted);  // absolute; `{i}` becomes a placeholder
 
   // While a round of a loop is written, what depends on it is kept apart from what does not; the
   // latter is written before the loop. end_round() gives the dependent nodes.
@@ -58,7 +62,8 @@ class Emitter {
   NameId unique_name(NameId base);
   bool depends(const graph::Node& node) const;
   std::vector<graph::ValueId> find(size_t hash, const graph::Node& node, const Origin& origin);
-  std::vector<graph::ValueId> append(graph::Node node, size_t hash, const std::vector<TypeId>& types,
+  std::vector<graph::ValueId> append(graph::Node node, size_t hash,
+                                     const std::vector<TypeId>& types,
                                      const std::vector<DType>& dtypes, const Origin& origin);
 
   graph::Graph& graph_;

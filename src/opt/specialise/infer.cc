@@ -8,7 +8,9 @@
 namespace axon::opt {
 
 const Tree& Inference::tree(size_t i) const { return forest_[args_[i]]; }
-bool Inference::given(size_t i) const { return i < args_.size() && tree(i).kind != Tree::Kind::Null; }
+bool Inference::given(size_t i) const {
+  return i < args_.size() && tree(i).kind != Tree::Kind::Null;
+}
 
 std::optional<int64_t> Inference::integer(size_t i) const {
   if (!given(i) || tree(i).kind != Tree::Kind::Int) return std::nullopt;
@@ -28,7 +30,8 @@ bool Inference::axis(size_t i, size_t rank, size_t& out) {
 
 bool Inference::dim(size_t i, DimId& out) {
   if (!given(i) || tree(i).kind != Tree::Kind::Int) {
-    error = fmt::format("{} stands where a size is needed", spelling(given(i) ? tree(i).kind : Tree::Kind::Null));
+    error = fmt::format("{} stands where a size is needed",
+                        spelling(given(i) ? tree(i).kind : Tree::Kind::Null));
     return false;
   }
   out = tree(i).dim;
@@ -109,11 +112,13 @@ DType Inference::promoted(size_t from, size_t to) const {
   bool any_float = false, any_int = false;
   for (size_t i = from; i < to && i < args_.size(); ++i) {
     const Tree& t = tree(i);
-    if (t.kind == Tree::Kind::Tensor) result = result == DType::Unknown ? t.dtype : promote(result, t.dtype);
+    if (t.kind == Tree::Kind::Tensor)
+      result = result == DType::Unknown ? t.dtype : promote(result, t.dtype);
     any_float |= t.kind == Tree::Kind::Float;
     any_int |= t.kind == Tree::Kind::Int;
   }
-  if (result == DType::Unknown) return any_float ? options_.compute : any_int ? DType::I64 : DType::Bool;
+  if (result == DType::Unknown)
+    return any_float ? options_.compute : any_int ? DType::I64 : DType::Bool;
   if (any_float && !is_float(result)) return DType::F32;
   if (any_int && result == DType::Bool) return DType::I64;
   return result;
@@ -146,11 +151,15 @@ bool Inference::reshape() {
   DimId total = product(x().dims), rest = dims_.integer(1), minus = dims_.integer(-1);
   size_t open = shape.size();
   for (size_t i = 0; i < shape.size(); ++i) {
-    if (shape[i] == minus) open = i;
-    else rest = dims_.mul(rest, shape[i]);
+    if (shape[i] == minus)
+      open = i;
+    else
+      rest = dims_.mul(rest, shape[i]);
   }
-  if (open < shape.size()) shape[open] = dims_.div(total, rest);
-  else if (!equal(total, rest)) return false;
+  if (open < shape.size())
+    shape[open] = dims_.div(total, rest);
+  else if (!equal(total, rest))
+    return false;
   return give(shape, x().dtype);
 }
 
@@ -162,7 +171,8 @@ DimId Inference::product(const std::vector<DimId>& shape) {
 
 bool Inference::permute() {
   std::vector<DimId> order, shape;
-  if (!sizes(1, order) || order.size() != x().dims.size()) return no("the order of axes is not known");
+  if (!sizes(1, order) || order.size() != x().dims.size())
+    return no("the order of axes is not known");
   for (DimId d : order) {
     std::optional<int64_t> a = dims_.as_integer(d);
     auto n = static_cast<int64_t>(order.size());
@@ -196,8 +206,10 @@ bool Inference::expand() {
   DimId one = dims_.integer(1), minus = dims_.integer(-1);
   for (size_t i = 0; i < x().dims.size(); ++i) {
     DimId& to = shape[shift + i];
-    if (to == minus) to = x().dims[i];
-    else if (x().dims[i] != one && !equal(x().dims[i], to)) return false;
+    if (to == minus)
+      to = x().dims[i];
+    else if (x().dims[i] != one && !equal(x().dims[i], to))
+      return false;
   }
   return give(shape, x().dtype);
 }
@@ -216,10 +228,13 @@ bool Inference::concat() {
   DType dtype = first.dtype;
   for (size_t i = 1; i < parts.size(); ++i) {
     const Tree& part = forest_[parts[i]];
-    if (part.kind != Tree::Kind::Tensor || part.dims.size() != shape.size()) return no("pieces have different ranks");
+    if (part.kind != Tree::Kind::Tensor || part.dims.size() != shape.size())
+      return no("pieces have different ranks");
     for (size_t k = 0; k < shape.size(); ++k) {
-      if (k == at) shape[k] = dims_.add(shape[k], part.dims[k]);
-      else if (!equal(shape[k], part.dims[k])) return false;
+      if (k == at)
+        shape[k] = dims_.add(shape[k], part.dims[k]);
+      else if (!equal(shape[k], part.dims[k]))
+        return false;
     }
     dtype = promote(dtype, part.dtype);
   }
@@ -313,7 +328,8 @@ bool Inference::tensor_like() {
   DType dtype = DType::Unknown;
   if (!named(2, ref.dtype, dtype)) return false;
   if (x().kind == Tree::Kind::Tensor) return give(x().dims, dtype);
-  if (x().kind == Tree::Kind::List) return give({dims_.integer(static_cast<int64_t>(x().items.size()))}, dtype);
+  if (x().kind == Tree::Kind::List)
+    return give({dims_.integer(static_cast<int64_t>(x().items.size()))}, dtype);
   return give(ref.dims, dtype);
 }
 
@@ -321,8 +337,10 @@ bool Inference::reduce(size_t dim_at, size_t keep_at) {
   size_t at = 0;
   if (!axis(dim_at, x().dims.size(), at)) return false;
   std::vector<DimId> shape = x().dims;
-  if (given(keep_at) && tree(keep_at).boolean) shape[at] = dims_.integer(1);
-  else shape.erase(shape.begin() + static_cast<int64_t>(at));
+  if (given(keep_at) && tree(keep_at).boolean)
+    shape[at] = dims_.integer(1);
+  else
+    shape.erase(shape.begin() + static_cast<int64_t>(at));
   return give(shape, is_float(x().dtype) ? x().dtype : DType::I64);
 }
 
@@ -355,11 +373,13 @@ bool Inference::conv1d() {
   if (x().dims.size() != 3 || w.dims.size() != 3) return no("convolution of other than three axes");
   std::optional<int64_t> stride = integer(3), dilation = integer(6);
   DimId left, right;
-  if (!stride || !dilation || !dim(4, left) || !dim(5, right)) return no("stride or padding is not known");
+  if (!stride || !dilation || !dim(4, left) || !dim(5, right))
+    return no("stride or padding is not known");
   DimId reach = dims_.mul(dims_.sub(w.dims[2], dims_.integer(1)), dims_.integer(*dilation));
   DimId length = dims_.sub(dims_.add(x().dims[2], dims_.add(left, right)), reach);
   if (*stride != 1) {
-    length = dims_.add(dims_.div(dims_.sub(length, dims_.integer(1)), dims_.integer(*stride)), dims_.integer(1));
+    length = dims_.add(dims_.div(dims_.sub(length, dims_.integer(1)), dims_.integer(*stride)),
+                       dims_.integer(1));
   }
   return give({x().dims[0], w.dims[0], length}, x().dtype);
 }
@@ -368,8 +388,10 @@ bool Inference::assign(bool unit) {
   size_t at = 0;
   DimId from, to;
   if (!axis(2, x().dims.size(), at) || !dim(3, from)) return false;
-  if (unit) to = dims_.add(from, dims_.integer(1));
-  else if (!dim(4, to)) return false;
+  if (unit)
+    to = dims_.add(from, dims_.integer(1));
+  else if (!dim(4, to))
+    return false;
   at_most(dims_.integer(0), from);
   at_most(to, x().dims[at]);
   return give(x().dims, x().dtype);
@@ -394,8 +416,10 @@ bool Inference::run(Op op) {
     case Op::CoreBinarySub:
     case Op::CoreBinaryMul:
     case Op::CoreBinaryMod:
-    case Op::Pow: return elementwise(0, 2, promoted(0, 2));
-    case Op::CoreBinaryDiv: return elementwise(0, 2, is_float(promoted(0, 2)) ? promoted(0, 2) : DType::F32);
+    case Op::Pow:
+      return elementwise(0, 2, promoted(0, 2));
+    case Op::CoreBinaryDiv:
+      return elementwise(0, 2, is_float(promoted(0, 2)) ? promoted(0, 2) : DType::F32);
     case Op::CoreBinaryEq:
     case Op::CoreBinaryNe:
     case Op::CoreBinaryLt:
@@ -403,22 +427,30 @@ bool Inference::run(Op op) {
     case Op::CoreBinaryGt:
     case Op::CoreBinaryGe:
     case Op::CoreBinaryAnd:
-    case Op::CoreBinaryOr: return elementwise(0, 2, DType::Bool);
-    case Op::Where: return elementwise(0, 3, promoted(1, 3));
+    case Op::CoreBinaryOr:
+      return elementwise(0, 2, DType::Bool);
+    case Op::Where:
+      return elementwise(0, 3, promoted(1, 3));
     case Op::Exp:
     case Op::Log:
     case Op::Sin:
     case Op::Cos:
     case Op::Acos:
-    case Op::Sqrt: return like_first(kNone, true);
+    case Op::Sqrt:
+      return like_first(kNone, true);
     case Op::Cast:
     case Op::Softmax:
       return op == Op::Cast ? like_first(1, false) : like_first(2, false);
-    case Op::CastLike: return give(x().dims, tree(1).dtype);
-    case Op::EmptyLike: return like_first(1, false);
-    case Op::Fill: return like_first(2, false);
-    case Op::Argsort: return give(x().dims, DType::I64);
-    case Op::Cumsum: return give(x().dims, is_float(x().dtype) ? x().dtype : DType::I64);
+    case Op::CastLike:
+      return give(x().dims, tree(1).dtype);
+    case Op::EmptyLike:
+      return like_first(1, false);
+    case Op::Fill:
+      return like_first(2, false);
+    case Op::Argsort:
+      return give(x().dims, DType::I64);
+    case Op::Cumsum:
+      return give(x().dims, is_float(x().dtype) ? x().dtype : DType::I64);
     case Op::Floor:
     case Op::Round:
     case Op::Clamp:
@@ -437,38 +469,62 @@ bool Inference::run(Op op) {
     case Op::ActivationsSwiglu:
     case Op::Scatter:
     case Op::ScatterReduce:
-    case Op::IndexAdd: return give(x().dims, x().dtype);
+    case Op::IndexAdd:
+      return give(x().dims, x().dtype);
     case Op::ActivationsGegelu: {
       std::vector<DimId> shape = x().dims;
       if (shape.empty()) return no("no axis to halve");
       shape.back() = dims_.div(shape.back(), dims_.integer(2));
       return give(shape, x().dtype);
     }
-    case Op::Reshape: return reshape();
-    case Op::Permute: return permute();
-    case Op::Transpose: return transpose();
-    case Op::Unsqueeze: return unsqueeze();
-    case Op::Expand: return expand();
-    case Op::Concat: return concat();
-    case Op::Slice: return slice();
-    case Op::Split: return split();
-    case Op::Chunk: return chunk();
-    case Op::Repeat_: return repeat();
-    case Op::Arange: return arange();
+    case Op::Reshape:
+      return reshape();
+    case Op::Permute:
+      return permute();
+    case Op::Transpose:
+      return transpose();
+    case Op::Unsqueeze:
+      return unsqueeze();
+    case Op::Expand:
+      return expand();
+    case Op::Concat:
+      return concat();
+    case Op::Slice:
+      return slice();
+    case Op::Split:
+      return split();
+    case Op::Chunk:
+      return chunk();
+    case Op::Repeat_:
+      return repeat();
+    case Op::Arange:
+      return arange();
     case Op::Zeros:
-    case Op::Empty: return shaped(1, 2);
-    case Op::Full: return shaped(1, 3);
+    case Op::Empty:
+      return shaped(1, 2);
+    case Op::Full:
+      return shaped(1, 3);
     case Op::RandomNormal:
-    case Op::RandomUniform: return shaped(1, kNone);
-    case Op::TensorLike: return tensor_like();
-    case Op::Sum: return reduce(1, 2);
-    case Op::Topk: return topk();
-    case Op::Matmul: return matmul();
-    case Op::Gather: return give(tree(1).dims, x().dtype);
-    case Op::AssignSlice: return assign(false);
-    case Op::AssignUnitSlice: return assign(true);
-    case Op::Conv1d: return conv1d();
-    default: return no("sizes of its result depend on values");
+    case Op::RandomUniform:
+      return shaped(1, kNone);
+    case Op::TensorLike:
+      return tensor_like();
+    case Op::Sum:
+      return reduce(1, 2);
+    case Op::Topk:
+      return topk();
+    case Op::Matmul:
+      return matmul();
+    case Op::Gather:
+      return give(tree(1).dims, x().dtype);
+    case Op::AssignSlice:
+      return assign(false);
+    case Op::AssignUnitSlice:
+      return assign(true);
+    case Op::Conv1d:
+      return conv1d();
+    default:
+      return no("sizes of its result depend on values");
   }
 }
 

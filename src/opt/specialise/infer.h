@@ -9,16 +9,17 @@
 
 namespace axon::opt {
 
-// One use for one operation: run() fills `results`, or `error`. Arguments are complete (defaults filled
-// in). Sizes that must agree and could not be proven to are left in `facts`.
+// One use for one operation: run() fills `results`, or `error`. Arguments are complete (defaults
+// filled in). Sizes that must agree and could not be proven to are left in `facts`.
 class Inference {
  public:
-  Inference(const Forest& forest, DimTable& dims, const SpecialiseOptions& options, const std::vector<TreeId>& args)
+  Inference(const Forest& forest, DimTable& dims, const SpecialiseOptions& options,
+            const std::vector<TreeId>& args)
       : forest_(forest), dims_(dims), options_(options), args_(args) {}
   bool run(Op op);
 
   std::vector<Emitter::Result> results;
-  bool several = false;          // the result is a list (split, chunk)
+  bool several = false;  // the result is a list (split, chunk)
   std::vector<DimFact> facts;
   std::string error;
 

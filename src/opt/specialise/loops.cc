@@ -1,5 +1,6 @@
-// Loops by class: a round is written once for all rounds that come out alike. While it is written the loop
-// variable is a symbol; every question whose answer may differ in another round is noted with its answer.
+// Loops by class: a round is written once for all rounds that come out alike. While it is written
+// the loop variable is a symbol; every question whose answer may differ in another round is noted
+// with its answer.
 #include <fmt/format.h>
 
 #include "opt/specialise/specialiser.h"
@@ -16,7 +17,8 @@ TreeId Specialiser::give_up() {
 DimId Specialiser::at(DimId dim, int64_t round) {
   if (!depends_on_round(dim)) return dim;
   if (dims_.as_symbol(dim) == loop_var_) return dims_.integer(round);
-  return dims_.substitute(dim, [&](SymbolId s) { return s == loop_var_ ? dims_.integer(round) : DimId{}; });
+  return dims_.substitute(
+      dim, [&](SymbolId s) { return s == loop_var_ ? dims_.integer(round) : DimId{}; });
 }
 
 // Markers `{i}` become the numbers of a round.
@@ -63,7 +65,8 @@ TreeId Specialiser::settled(TreeId id) {
     item = now;
   }
   if (!changed) return id;
-  return forest_[id].kind == Tree::Kind::List ? forest_.list(std::move(items)) : forest_.tuple(std::move(items));
+  return forest_[id].kind == Tree::Kind::List ? forest_.list(std::move(items))
+                                              : forest_.tuple(std::move(items));
 }
 
 // Lists from before the round may be others in another round.
@@ -112,7 +115,8 @@ bool Specialiser::has_phantom(const Args& args) const {
 NameId Specialiser::marker(DimId dim) {
   bool plain = dims_.as_symbol(dim) == loop_var_;
   std::string_view name = loop_name_.valid() ? names_.text(loop_name_) : "i";
-  NameId text = names_.intern(plain ? fmt::format("{{{}}}", name) : fmt::format("{{{}_{}}}", name, dim.index));
+  NameId text = names_.intern(plain ? fmt::format("{{{}}}", name)
+                                    : fmt::format("{{{}_{}}}", name, dim.index));
   emitter_.add_marker(text, dim);
   return text;
 }
@@ -120,7 +124,8 @@ NameId Specialiser::marker(DimId dim) {
 // ---- writing a round -----------------------------------------------------------------------
 
 // Carried tensors enter through aliases; carried lists get an identity of their own.
-TreeId Specialiser::carried_in(TreeId id, std::vector<std::pair<graph::ValueId, graph::ValueId>>& carries) {
+TreeId Specialiser::carried_in(TreeId id,
+                               std::vector<std::pair<graph::ValueId, graph::ValueId>>& carries) {
   const Tree& tree = forest_[id];
   if (tree.kind == Tree::Kind::List) return forest_.list(tree.items);
   if (tree.kind == Tree::Kind::Tensor) {
@@ -160,18 +165,21 @@ TreeId Specialiser::carried_out(TreeId id, size_t& position,
   return forest_.tuple(std::move(items));
 }
 
-Specialiser::Args Specialiser::round_args(const graph::RepeatInfo& info, const Args& inputs, const Args& carries,
-                                          TreeId round) {
+Specialiser::Args Specialiser::round_args(const graph::RepeatInfo& info, const Args& inputs,
+                                          const Args& carries, TreeId round) {
   Args args;
   for (const graph::RepeatArg& arg : info.args) {
     size_t k = static_cast<size_t>(arg.index);
-    if (arg.kind == graph::RepeatArg::Kind::Iter) args.push_back(round);
-    else args.push_back(arg.kind == graph::RepeatArg::Kind::Carry ? carries[k] : inputs[k]);
+    if (arg.kind == graph::RepeatArg::Kind::Iter)
+      args.push_back(round);
+    else
+      args.push_back(arg.kind == graph::RepeatArg::Kind::Carry ? carries[k] : inputs[k]);
   }
   return args;
 }
 
-bool Specialiser::write_round(const graph::RepeatInfo& info, const Args& inputs, int64_t round, Args& carries) {
+bool Specialiser::write_round(const graph::RepeatInfo& info, const Args& inputs, int64_t round,
+                              Args& carries) {
   FlatLoop& loop = out_.loops.back();
   LoopClass cls;
   cls.round = round;
@@ -188,7 +196,8 @@ bool Specialiser::write_round(const graph::RepeatInfo& info, const Args& inputs,
   seen_ = &written.seen;
   const graph::Node* node = node_;
   TreeId iter = forest_.integer(dims_.of(loop_var_));
-  TreeId result = run_module(info.callee, round_args(info, inputs, written.before, iter), node, frame_);
+  TreeId result =
+      run_module(info.callee, round_args(info, inputs, written.before, iter), node, frame_);
   seen_ = nullptr;
   if (!result.valid()) return false;
   Args results = carries.size() == 1 ? Args{result} : forest_[result].items;
@@ -215,12 +224,17 @@ bool Specialiser::pair(TreeId old, TreeId now, bool in_list, TreeMap& trees, Loo
   const Tree& b = forest_[now];
   if (a.kind != b.kind) return false;
   switch (a.kind) {
-    case Tree::Kind::Null: return true;
-    case Tree::Kind::Bool: return a.boolean == b.boolean;
-    case Tree::Kind::Int: return a.dim == b.dim;
-    case Tree::Kind::Float: return a.number == b.number;
+    case Tree::Kind::Null:
+      return true;
+    case Tree::Kind::Bool:
+      return a.boolean == b.boolean;
+    case Tree::Kind::Int:
+      return a.dim == b.dim;
+    case Tree::Kind::Float:
+      return a.number == b.number;
     case Tree::Kind::String:
-    case Tree::Kind::Path: return a.text == b.text && a.boolean == b.boolean;
+    case Tree::Kind::Path:
+      return a.text == b.text && a.boolean == b.boolean;
     case Tree::Kind::Tensor: {
       if (a.dims != b.dims || a.dtype != b.dtype || emitter_.is_phantom(b.value)) return false;
       if (!in_list) return true;
@@ -234,7 +248,8 @@ bool Specialiser::pair(TreeId old, TreeId now, bool in_list, TreeMap& trees, Loo
       auto [it, fresh] = trees.emplace(old, now);
       return fresh || it->second == now;
     }
-    case Tree::Kind::Tuple: break;
+    case Tree::Kind::Tuple:
+      break;
   }
   if (a.items.size() != b.items.size()) return false;
   for (size_t i = 0; i < a.items.size(); ++i) {
@@ -249,10 +264,13 @@ bool Specialiser::holds(const Observation& seen, int64_t round, TreeMap& trees, 
     return it == trees.end() ? list : it->second;
   };
   switch (seen.kind) {
-    case Observation::Kind::Number: return dims_.as_integer(at(seen.a, round)) == seen.number;
-    case Observation::Kind::Compare: return decide(seen.op, at(seen.a, round), at(seen.b, round)) == seen.truth;
+    case Observation::Kind::Number:
+      return dims_.as_integer(at(seen.a, round)) == seen.number;
+    case Observation::Kind::Compare:
+      return decide(seen.op, at(seen.a, round), at(seen.b, round)) == seen.truth;
     case Observation::Kind::Root:
-      return (answers_.params && answers_.params->has_root(names_.text(at(seen.text, round)))) == seen.truth;
+      return (answers_.params && answers_.params->has_root(names_.text(at(seen.text, round)))) ==
+             seen.truth;
     case Observation::Kind::Parameter: {
       const model::Resolved* found = resolve(at(seen.text, round));
       return (found != nullptr) == seen.truth && (!found || found->shape == seen.shape);
@@ -264,14 +282,15 @@ bool Specialiser::holds(const Observation& seen, int64_t round, TreeMap& trees, 
       std::optional<int64_t> i = dims_.as_integer(at(seen.a, round));
       auto count = static_cast<int64_t>(list.items.size());
       if (i && *i < 0) *i += count;
-      return i && *i >= 0 && *i < count && pair(seen.item, list.items[static_cast<size_t>(*i)], true, trees, result);
+      return i && *i >= 0 && *i < count &&
+             pair(seen.item, list.items[static_cast<size_t>(*i)], true, trees, result);
     }
   }
   return false;
 }
 
-bool Specialiser::same_class(const WrittenRound& written, int64_t round, const Args& carries, TreeMap& trees,
-                             LoopRound& result) {
+bool Specialiser::same_class(const WrittenRound& written, int64_t round, const Args& carries,
+                             TreeMap& trees, LoopRound& result) {
   for (size_t i = 0; i < carries.size(); ++i) {
     if (!pair(written.before[i], carries[i], false, trees, result)) return false;
   }
@@ -282,19 +301,20 @@ bool Specialiser::same_class(const WrittenRound& written, int64_t round, const A
 }
 
 // A carry after a round that is not written, from the one after the round of its class.
-TreeId Specialiser::at_round(TreeId id, const WrittenRound& written, int64_t round, bool in_list, TreeMap& trees,
-                             LoopRound& result) {
+TreeId Specialiser::at_round(TreeId id, const WrittenRound& written, int64_t round, bool in_list,
+                             TreeMap& trees, LoopRound& result) {
   auto known = trees.find(id);
   if (known != trees.end()) return known->second;
   const Tree& tree = forest_[id];
-  if (tree.kind == Tree::Kind::Int) return depends_on_round(tree.dim) ? forest_.integer(at(tree.dim, round)) : id;
+  if (tree.kind == Tree::Kind::Int)
+    return depends_on_round(tree.dim) ? forest_.integer(at(tree.dim, round)) : id;
   if (tree.kind == Tree::Kind::Path || tree.kind == Tree::Kind::String) {
     NameId text = at(tree.text, round);
     if (text == tree.text) return id;
     return tree.kind == Tree::Kind::Path ? forest_.path(text, tree.boolean) : forest_.string(text);
   }
   if (tree.kind == Tree::Kind::Tensor) {
-    if (!in_list) return id;   // it lies where the class leaves it
+    if (!in_list) return id;  // it lies where the class leaves it
     for (const auto& [from, to] : result.replaced) {
       if (from == tree.value) return forest_.tensor(tree.dims, tree.dtype, to);
     }
@@ -315,15 +335,16 @@ TreeId Specialiser::at_round(TreeId id, const WrittenRound& written, int64_t rou
     now = forest_.appended(base, at_round(tree.items.back(), written, round, true, trees, result));
   } else {
     Args items = tree.items;
-    for (TreeId& item : items) item = at_round(item, written, round, in_list || list, trees, result);
+    for (TreeId& item : items)
+      item = at_round(item, written, round, in_list || list, trees, result);
     now = list ? forest_.list(std::move(items)) : forest_.tuple(std::move(items));
   }
   trees.emplace(id, now);
   return now;
 }
 
-bool Specialiser::repeat_by_class(const graph::RepeatInfo& info, const Args& inputs, const std::vector<int64_t>& rounds,
-                                  Args& carries) {
+bool Specialiser::repeat_by_class(const graph::RepeatInfo& info, const Args& inputs,
+                                  const std::vector<int64_t>& rounds, Args& carries) {
   std::string name(names_.text(info.var));
   loop_name_ = info.var;
   loop_var_ = dims_.fresh(name.empty() ? "i" : name, SymbolKind::Param);

@@ -1,8 +1,8 @@
 // Specialisation of structure: modules, calls, selects and loops.
 #include <fmt/format.h>
 
-#include "opt/specialise/specialiser.h"
 #include "opt/simplify.h"
+#include "opt/specialise/specialiser.h"
 
 namespace axon::opt {
 namespace {
@@ -12,10 +12,17 @@ constexpr int64_t kMaxRounds = 1 << 16;
 
 }  // namespace
 
-Specialiser::Specialiser(const graph::Graph& graph, TypeTable& types, Forest& forest, const Answers& answers,
-                         const SpecialiseOptions& options, DiagSink& sink)
-    : graph_(graph), types_(types), dims_(types.dims()), names_(types.dims().names()), forest_(forest),
-      answers_(answers), options_(options), sink_(sink), emitter_(out_.graph, types),
+Specialiser::Specialiser(const graph::Graph& graph, TypeTable& types, Forest& forest,
+                         const Answers& answers, const SpecialiseOptions& options, DiagSink& sink)
+    : graph_(graph),
+      types_(types),
+      dims_(types.dims()),
+      names_(types.dims().names()),
+      forest_(forest),
+      answers_(answers),
+      options_(options),
+      sink_(sink),
+      emitter_(out_.graph, types),
       globals_(graph.modules.size()) {}
 
 std::optional<Specialised> Specialiser::run(const std::vector<TreeId>& inputs) {
@@ -76,8 +83,8 @@ TreeId Specialiser::run_module(graph::ModuleId id, const Args& args, const graph
                                const Frame* caller) {
   const graph::Module& module = graph_[id];
   if (args.size() != module.inputs.size()) {
-    return fail(fmt::format("`{}` takes {} arguments, found {}", names_.text(module.name), module.inputs.size(),
-                            args.size()));
+    return fail(fmt::format("`{}` takes {} arguments, found {}", names_.text(module.name),
+                            module.inputs.size(), args.size()));
   }
   Frame frame;
   frame.id = id;
@@ -138,7 +145,8 @@ bool Specialiser::run_node(Frame& frame, const graph::Node& node) {
   bool several = tree.kind == Tree::Kind::Tuple || tree.kind == Tree::Kind::List;
   if (several && tree.kind == Tree::Kind::List) {
     if (!note_list(result)) return false;
-    for (size_t i = 0; i < tree.items.size(); ++i) note_item(result, dims_.integer(static_cast<int64_t>(i)), tree.items[i]);
+    for (size_t i = 0; i < tree.items.size(); ++i)
+      note_item(result, dims_.integer(static_cast<int64_t>(i)), tree.items[i]);
   }
   if (!several || tree.items.size() != node.outputs.size()) {
     int64_t found = several ? static_cast<int64_t>(tree.items.size()) : 1;
@@ -157,8 +165,8 @@ bool Specialiser::run_node(Frame& frame, const graph::Node& node) {
 }
 
 TreeId Specialiser::evaluate(Frame& frame, Op op, graph::ModuleId callee,
-                             const std::vector<graph::Operand>& inputs, const std::vector<graph::Attr>& attrs,
-                             TypeId type) {
+                             const std::vector<graph::Operand>& inputs,
+                             const std::vector<graph::Attr>& attrs, TypeId type) {
   if (op == Op::CoreSelect) return coerce(select(frame, inputs), type);
   if (op_info(op).op_class == OpClass::Primitive) {
     Args args;
@@ -172,18 +180,25 @@ TreeId Specialiser::evaluate(Frame& frame, Op op, graph::ModuleId callee,
     args.push_back(tree);
   }
   switch (op) {
-    case Op::CoreAlias: return args.size() == 1 ? args[0] : forest_.tuple(std::move(args));
+    case Op::CoreAlias:
+      return args.size() == 1 ? args[0] : forest_.tuple(std::move(args));
     case Op::CoreAscribe: {
       TreeId tree = coerce(args[0], type);
       return check_type(frame, type, tree) ? tree : TreeId{};
     }
-    case Op::CoreList: return forest_.list(std::move(args));
-    case Op::CoreTuple: return forest_.tuple(std::move(args));
-    case Op::CoreCall: return run_module(callee, args, node_, &frame);
-    default: break;
+    case Op::CoreList:
+      return forest_.list(std::move(args));
+    case Op::CoreTuple:
+      return forest_.tuple(std::move(args));
+    case Op::CoreCall:
+      return run_module(callee, args, node_, &frame);
+    default:
+      break;
   }
-  if (op_info(op).op_class == OpClass::Core && args.size() == 2) return binary(op, args[0], args[1]);
-  return fail(fmt::format("operation `{}` has no meaning in a structured graph", axon::spelling(op)));
+  if (op_info(op).op_class == OpClass::Core && args.size() == 2)
+    return binary(op, args[0], args[1]);
+  return fail(
+      fmt::format("operation `{}` has no meaning in a structured graph", axon::spelling(op)));
 }
 
 TreeId Specialiser::select(Frame& frame, const std::vector<graph::Operand>& inputs) {
@@ -206,20 +221,25 @@ bool Specialiser::repeat(Frame& frame, const graph::Node& node) {
     DimId dim = dim_of(inputs[i]);
     if (!dim.valid()) return false;
     std::optional<int64_t> value = integer_of(dim);
-    if (!value) return fail(fmt::format("loop bound `{}` is not constant", dims_.show(dim))).valid();
+    if (!value)
+      return fail(fmt::format("loop bound `{}` is not constant", dims_.show(dim))).valid();
     range[i] = *value;
   }
   if (range[2] == 0) return report(Diag::RunStep, {}).valid();
-  if ((range[1] - range[0]) / range[2] > kMaxRounds) return fail("loop has too many rounds").valid();
-  Args carries(inputs.begin() + 3, inputs.begin() + 3 + static_cast<int64_t>(info.carry_names.size()));
+  if ((range[1] - range[0]) / range[2] > kMaxRounds)
+    return fail("loop has too many rounds").valid();
+  Args carries(inputs.begin() + 3,
+               inputs.begin() + 3 + static_cast<int64_t>(info.carry_names.size()));
   std::vector<int64_t> rounds;
-  for (int64_t i = range[0]; range[2] > 0 ? i < range[1] : i > range[1]; i += range[2]) rounds.push_back(i);
+  for (int64_t i = range[0]; range[2] > 0 ? i < range[1] : i > range[1]; i += range[2])
+    rounds.push_back(i);
   if (options_.classes && !loop_var_.valid() && rounds.size() > 1) {
     if (!repeat_by_class(info, inputs, rounds, carries)) return false;
   } else {
     for (int64_t i : rounds) {
       TreeId iter = forest_.integer(dims_.integer(i));
-      TreeId result = run_module(info.callee, round_args(info, inputs, carries, iter), &node, &frame);
+      TreeId result =
+          run_module(info.callee, round_args(info, inputs, carries, iter), &node, &frame);
       if (!result.valid()) return false;
       carries = carries.size() == 1 ? Args{result} : forest_[result].items;
     }
@@ -242,16 +262,20 @@ TreeId Specialiser::global(graph::ModuleId id) {
 TreeId Specialiser::operand(Frame& frame, const graph::Operand& operand) {
   using graph::OperandKind;
   switch (operand.kind()) {
-    case OperandKind::Ref: return frame.values[static_cast<size_t>(operand.as<graph::Ref>().value.index)];
-    case OperandKind::Global: return global(operand.as<graph::GlobalRef>().module);
+    case OperandKind::Ref:
+      return frame.values[static_cast<size_t>(operand.as<graph::Ref>().value.index)];
+    case OperandKind::Global:
+      return global(operand.as<graph::GlobalRef>().module);
     case OperandKind::Dim: {
       DimId written = operand.as<graph::DimRef>().dim;
       DimId dim = resolve_dim(frame, written);
       if (dim.valid()) return forest_.integer(dim);
       return report(Diag::RunDim, {dims_.show(written), "is bound by no argument of this call"});
     }
-    case OperandKind::Null: return forest_.null();
-    case OperandKind::Bool: return forest_.boolean(operand.as<graph::LitBool>().value);
+    case OperandKind::Null:
+      return forest_.null();
+    case OperandKind::Bool:
+      return forest_.boolean(operand.as<graph::LitBool>().value);
     case OperandKind::Int: {
       int64_t value = operand.as<graph::LitInt>().value;
       if (types_.kind(operand.type.valid() ? operand.type : types_.int_()) == TypeKind::Float) {
@@ -259,9 +283,12 @@ TreeId Specialiser::operand(Frame& frame, const graph::Operand& operand) {
       }
       return forest_.integer(dims_.integer(value));
     }
-    case OperandKind::Float: return forest_.number(operand.as<graph::LitFloat>().value);
-    case OperandKind::String: return forest_.string(operand.as<graph::LitString>().value);
-    case OperandKind::Path: return path(frame, operand.as<graph::Path>());
+    case OperandKind::Float:
+      return forest_.number(operand.as<graph::LitFloat>().value);
+    case OperandKind::String:
+      return forest_.string(operand.as<graph::LitString>().value);
+    case OperandKind::Path:
+      return path(frame, operand.as<graph::Path>());
     case OperandKind::Nested: {
       const graph::NestedExpr& expr = graph_[frame.id].nested[operand.as<graph::Nested>().expr];
       TreeId tree = evaluate(frame, expr.op, expr.callee, expr.inputs, expr.attrs, expr.type);

@@ -15,7 +15,8 @@ NameId Specialiser::key_of(TreeId base, TreeId leaf) {
   }
   if (!base.valid() || l.boolean || forest_[base].kind != Tree::Kind::Path) return l.text;
   std::string_view prefix = names_.text(forest_[base].text), text = names_.text(l.text);
-  bool inside = text == prefix || (starts_with(text, prefix) && text.substr(prefix.size(), 1) == ".");
+  bool inside =
+      text == prefix || (starts_with(text, prefix) && text.substr(prefix.size(), 1) == ".");
   if (prefix.empty() || inside) return l.text;
   return names_.intern(fmt::format("{}.{}", prefix, text));
 }
@@ -64,14 +65,16 @@ const model::Resolved* Specialiser::require_param(NameId key, size_t least_rank)
     if (!answers_.params) return nullptr;
     std::vector<std::string> near = answers_.params->near_misses(name);
     if (!near.empty()) {
-      sink_.all().back().note(Note::NoteDidYouMean, node_ ? node_->span : Span{}, {fmt::format("`{}`", join(near, "`, `"))});
+      sink_.all().back().note(Note::NoteDidYouMean, node_ ? node_->span : Span{},
+                              {fmt::format("`{}`", join(near, "`, `"))});
     }
     return nullptr;
   }
   if (found->shape.size() >= least_rank) return found;
   std::vector<std::string> sizes;
   for (int64_t n : found->shape) sizes.push_back(std::to_string(n));
-  report(Diag::RunParamShape, {name, fmt::format("[{}]", join(sizes, ",")), fmt::format("{} axes", least_rank)});
+  report(Diag::RunParamShape,
+         {name, fmt::format("[{}]", join(sizes, ",")), fmt::format("{} axes", least_rank)});
   return nullptr;
 }
 
@@ -85,8 +88,9 @@ bool Specialiser::has_width(TreeId dim, NameId key, const model::Resolved& found
     is.push_back(std::to_string(found.shape[i]));
     needs.push_back(std::to_string(i == axis ? *want : found.shape[i]));
   }
-  report(Diag::RunParamShape, {std::string(names_.text(at(key, round_))), fmt::format("[{}]", join(is, ",")),
-                               fmt::format("[{}]", join(needs, ","))});
+  report(Diag::RunParamShape,
+         {std::string(names_.text(at(key, round_))), fmt::format("[{}]", join(is, ",")),
+          fmt::format("[{}]", join(needs, ","))});
   return false;
 }
 
@@ -94,13 +98,16 @@ bool Specialiser::has_width(TreeId dim, NameId key, const model::Resolved& found
 TreeId Specialiser::config_read(Op op, const Args& args) {
   const Tree& key_tree = forest_[args[0]];
   bool named = key_tree.kind == Tree::Kind::String || key_tree.kind == Tree::Kind::Path;
-  if (!answers_.config || !named) return fail("a config read is not decided; a checkpoint is needed");
+  if (!answers_.config || !named)
+    return fail("a config read is not decided; a checkpoint is needed");
   std::string key(names_.text(key_tree.text));
   model::Lookup found = model::lookup(*answers_.config, key);
   if (found.state == model::LookupState::NotAMap) {
-    return report(Diag::RunConfigType, {found.stuck_at, "no mapping", fmt::format("one to hold `{}`", key)});
+    return report(Diag::RunConfigType,
+                  {found.stuck_at, "no mapping", fmt::format("one to hold `{}`", key)});
   }
-  bool absent = found.state != model::LookupState::Found || found.value->kind == model::ConfigValue::Kind::Null;
+  bool absent = found.state != model::LookupState::Found ||
+                found.value->kind == model::ConfigValue::Kind::Null;
   if (absent) return report(Diag::RunConfig, {key});
   const char* needs = op == Op::ConfigInt || op == Op::ConfigDim ? "an integer"
                       : op == Op::ConfigFloat                    ? "a number"
@@ -124,7 +131,8 @@ TreeId Specialiser::param(NameId key) {
   for (int64_t n : found->shape) dims.push_back(dims_.integer(n));
   DType stored = storage_info(found->storage).dtype;
   DType dtype = is_float(stored) ? options_.compute : stored;
-  graph::ValueId value = emitter_.node(Op::ParamsParam, {path_literal(key)}, {}, {{dims, dtype}}, origin())[0];
+  graph::ValueId value =
+      emitter_.node(Op::ParamsParam, {path_literal(key)}, {}, {{dims, dtype}}, origin())[0];
   return forest_.tensor(std::move(dims), dtype, value);
 }
 
@@ -141,17 +149,21 @@ TreeId Specialiser::layer(Op op, const Args& args) {
 TreeId Specialiser::linear(Op op, const Args& args) {
   NameId weight_key = key_of(args[0], args[6]), bias_key = key_of(args[0], args[7]);
   const Tree& x = forest_[args[1]];
-  if (forest_[args[5]].kind != Tree::Kind::Null) return fail("a linear layer with an expert number");
+  if (forest_[args[5]].kind != Tree::Kind::Null)
+    return fail("a linear layer with an expert number");
   const model::Resolved* weight = require_param(weight_key, 2);
   if (!weight) return {};
   bool transpose = false, bias = false;
   if (!condition(args[4], transpose) || !condition(args[3], bias)) return {};
   size_t rank = weight->shape.size();
-  int64_t in = weight->shape[transpose ? rank - 2 : rank - 1], out = weight->shape[transpose ? rank - 1 : rank - 2];
+  int64_t in = weight->shape[transpose ? rank - 2 : rank - 1],
+          out = weight->shape[transpose ? rank - 1 : rank - 2];
   std::optional<int64_t> width = x.dims.empty() ? std::nullopt : dims_.as_integer(x.dims.back());
   if (rank != 2 || width != in) {
-    return report(Diag::RunParamShape, {std::string(names_.text(at(weight_key, round_))), fmt::format("[{},{}]", transpose ? in : out, transpose ? out : in),
-                                        fmt::format("a width of {}", x.dims.empty() ? "1" : dims_.show(x.dims.back()))});
+    return report(Diag::RunParamShape,
+                  {std::string(names_.text(at(weight_key, round_))),
+                   fmt::format("[{},{}]", transpose ? in : out, transpose ? out : in),
+                   fmt::format("a width of {}", x.dims.empty() ? "1" : dims_.show(x.dims.back()))});
   }
   if (!has_width(args[2], weight_key, *weight, transpose ? rank - 1 : rank - 2)) return {};
   bool has_bias = bias && resolve(bias_key) != nullptr;
@@ -184,7 +196,8 @@ TreeId Specialiser::embedding(const Args& args) {
   operands[1] = emitter_.ref(x.value);
   to_operand(forest_.integer(dims.back()), operands[2]);
   DType dtype = options_.compute;
-  graph::ValueId value = emitter_.node(Op::Embedding, std::move(operands), {}, {{dims, dtype}}, origin())[0];
+  graph::ValueId value =
+      emitter_.node(Op::Embedding, std::move(operands), {}, {{dims, dtype}}, origin())[0];
   return forest_.tensor(std::move(dims), dtype, value);
 }
 
@@ -196,8 +209,10 @@ TreeId Specialiser::layernorm(const Args& args) {
   if (!weight) return {};
   std::optional<int64_t> width = x.dims.empty() ? std::nullopt : dims_.as_integer(x.dims.back());
   if (weight->shape.size() != 1 || width != weight->shape[0]) {
-    return report(Diag::RunParamShape, {std::string(names_.text(at(weight_key, round_))), fmt::format("[{}]", weight->shape[0]),
-                                        fmt::format("a width of {}", x.dims.empty() ? "1" : dims_.show(x.dims.back()))});
+    return report(
+        Diag::RunParamShape,
+        {std::string(names_.text(at(weight_key, round_))), fmt::format("[{}]", weight->shape[0]),
+         fmt::format("a width of {}", x.dims.empty() ? "1" : dims_.show(x.dims.back()))});
   }
   bool bias = false;
   if (!condition(args[5], bias)) return {};
@@ -211,7 +226,8 @@ TreeId Specialiser::layernorm(const Args& args) {
   operands[4] = path_literal(weight_key);
   to_operand(forest_.boolean(bias && resolve(bias_key) != nullptr), operands[5]);
   operands[6] = path_literal(bias_key);
-  graph::ValueId value = emitter_.node(Op::Layernorm, std::move(operands), {}, {{x.dims, x.dtype}}, origin())[0];
+  graph::ValueId value =
+      emitter_.node(Op::Layernorm, std::move(operands), {}, {{x.dims, x.dtype}}, origin())[0];
   return forest_.tensor(x.dims, x.dtype, value);
 }
 

@@ -47,7 +47,8 @@ NameId Specialiser::path_text(Frame& frame, const graph::Path& path) {
       text += names_.text(marker(t.dim));
       continue;
     }
-    std::optional<int64_t> value = t.kind == Tree::Kind::Int ? dims_.as_integer(t.dim) : std::nullopt;
+    std::optional<int64_t> value =
+        t.kind == Tree::Kind::Int ? dims_.as_integer(t.dim) : std::nullopt;
     if (!value) {
       report(Diag::RunPlaceholder, {std::string(names_.text(piece.text)), opt::spelling(t.kind)});
       return {};

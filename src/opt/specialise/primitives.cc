@@ -1,10 +1,10 @@
 // Calls of primitives: argument lists, and those that need no node.
-#include <limits>
-
 #include <fmt/format.h>
 
-#include "opt/specialise/specialiser.h"
+#include <limits>
+
 #include "ops/signature.h"
+#include "opt/specialise/specialiser.h"
 #include "support/text.h"
 
 namespace axon::opt {
@@ -13,18 +13,28 @@ namespace {
 // The infix operation that a primitive is another name of.
 Op infix_of(Op op) {
   switch (op) {
-    case Op::Add: return Op::CoreBinaryAdd;
-    case Op::Mul: return Op::CoreBinaryMul;
-    case Op::Div: return Op::CoreBinaryDiv;
-    case Op::Eq: return Op::CoreBinaryEq;
-    case Op::Le: return Op::CoreBinaryLe;
-    case Op::And: return Op::CoreBinaryAnd;
-    default: return op;
+    case Op::Add:
+      return Op::CoreBinaryAdd;
+    case Op::Mul:
+      return Op::CoreBinaryMul;
+    case Op::Div:
+      return Op::CoreBinaryDiv;
+    case Op::Eq:
+      return Op::CoreBinaryEq;
+    case Op::Le:
+      return Op::CoreBinaryLe;
+    case Op::And:
+      return Op::CoreBinaryAnd;
+    default:
+      return op;
   }
 }
 
 double dtype_value(DType dtype, std::string_view kind, bool& known) {
-  struct Row { DType dtype; double max, eps, tiny; };
+  struct Row {
+    DType dtype;
+    double max, eps, tiny;
+  };
   static constexpr Row kRows[] = {
       {DType::F32, 3.4028234663852886e38, 1.1920928955078125e-07, 1.1754943508222875e-38},
       {DType::F16, 65504.0, 0.0009765625, 6.103515625e-05},
@@ -90,20 +100,25 @@ TreeId Specialiser::primitive(Op op, Args args) {
   Op infix = infix_of(op);
   if (infix != op) return binary(infix, args[0], args[1]);
   switch (op) {
-    case Op::ParamsParam: return param(key_of(TreeId{}, args[0]));
+    case Op::ParamsParam:
+      return param(key_of(TreeId{}, args[0]));
     case Op::Linear:
     case Op::ExpertLinear:
     case Op::Embedding:
-    case Op::Layernorm: return layer(op, args);
+    case Op::Layernorm:
+      return layer(op, args);
     case Op::ParamsHasRoot: {
       const Tree& root = forest_[args[0]];
-      if (root.kind != Tree::Kind::String && root.kind != Tree::Kind::Path) return fail("this root");
+      if (root.kind != Tree::Kind::String && root.kind != Tree::Kind::Path)
+        return fail("this root");
       return has_root(root.text);
     }
     case Op::Pow:
-      if (!is_tensor(args[0]) && !is_tensor(args[1])) return scalar_binary(op, forest_[args[0]], forest_[args[1]]);
+      if (!is_tensor(args[0]) && !is_tensor(args[1]))
+        return scalar_binary(op, forest_[args[0]], forest_[args[1]]);
       break;
-    default: break;
+    default:
+      break;
   }
   bool handled = false;
   TreeId result = structural(op, args, handled);
@@ -126,9 +141,11 @@ TreeId Specialiser::structural(Op op, const Args& args, bool& handled) {
   handled = true;
   const Tree* x = args.empty() ? nullptr : &forest_[args[0]];
   switch (op) {
-    case Op::ListInit: return forest_.list({});
+    case Op::ListInit:
+      return forest_.list({});
     case Op::ListAppend: {
-      if (x->kind != Tree::Kind::List && x->kind != Tree::Kind::Null) return fail("the list is no list");
+      if (x->kind != Tree::Kind::List && x->kind != Tree::Kind::Null)
+        return fail("the list is no list");
       return forest_.appended(args[0], args[1]);
     }
     case Op::ListIndex: {
@@ -164,7 +181,8 @@ TreeId Specialiser::structural(Op op, const Args& args, bool& handled) {
       bool known = false;
       const Tree& kind = forest_[args[1]];
       double value = is_tensor(args[0]) && kind.kind == Tree::Kind::String
-                         ? dtype_value(x->dtype, names_.text(kind.text), known) : 0;
+                         ? dtype_value(x->dtype, names_.text(kind.text), known)
+                         : 0;
       return known ? forest_.number(value) : fail("this kind of number of this element type");
     }
     case Op::Where: {
@@ -172,7 +190,8 @@ TreeId Specialiser::structural(Op op, const Args& args, bool& handled) {
       bool chosen = false;
       return condition(args[0], chosen) ? args[chosen ? 1 : 2] : TreeId{};
     }
-    default: break;
+    default:
+      break;
   }
   std::string_view name = axon::spelling(op);
   if (starts_with(name, "config_")) return config_read(op, args);

@@ -1,7 +1,7 @@
 // Operations on numbers, booleans and strings, which are done and leave nothing behind.
-#include <cmath>
-
 #include <fmt/format.h>
+
+#include <cmath>
 
 #include "opt/specialise/specialiser.h"
 
@@ -15,8 +15,10 @@ bool is_comparison(Op op) {
     case Op::CoreBinaryLt:
     case Op::CoreBinaryLe:
     case Op::CoreBinaryGt:
-    case Op::CoreBinaryGe: return true;
-    default: return false;
+    case Op::CoreBinaryGe:
+      return true;
+    default:
+      return false;
   }
 }
 
@@ -26,23 +28,35 @@ double float_of(const Tree& t, int64_t integer) {
 
 double float_binary(Op op, double a, double b) {
   switch (op) {
-    case Op::CoreBinaryAdd: return a + b;
-    case Op::CoreBinarySub: return a - b;
-    case Op::CoreBinaryMul: return a * b;
-    case Op::CoreBinaryDiv: return a / b;
-    case Op::Pow: return std::pow(a, b);
-    default: return a - b * std::floor(a / b);
+    case Op::CoreBinaryAdd:
+      return a + b;
+    case Op::CoreBinarySub:
+      return a - b;
+    case Op::CoreBinaryMul:
+      return a * b;
+    case Op::CoreBinaryDiv:
+      return a / b;
+    case Op::Pow:
+      return std::pow(a, b);
+    default:
+      return a - b * std::floor(a / b);
   }
 }
 
 bool float_compare(Op op, double a, double b) {
   switch (op) {
-    case Op::CoreBinaryEq: return a == b;
-    case Op::CoreBinaryNe: return a != b;
-    case Op::CoreBinaryLt: return a < b;
-    case Op::CoreBinaryLe: return a <= b;
-    case Op::CoreBinaryGt: return a > b;
-    default: return a >= b;
+    case Op::CoreBinaryEq:
+      return a == b;
+    case Op::CoreBinaryNe:
+      return a != b;
+    case Op::CoreBinaryLt:
+      return a < b;
+    case Op::CoreBinaryLe:
+      return a <= b;
+    case Op::CoreBinaryGt:
+      return a > b;
+    default:
+      return a >= b;
   }
 }
 
@@ -59,7 +73,8 @@ bool Specialiser::condition(TreeId tree, bool& out) {
   const Tree& t = forest_[tree];
   out = t.kind == Tree::Kind::Bool && t.boolean;
   if (t.kind == Tree::Kind::Bool || t.kind == Tree::Kind::Null) return true;
-  fail(fmt::format("the condition is {} and cannot be decided before running", opt::spelling(t.kind)));
+  fail(fmt::format("the condition is {} and cannot be decided before running",
+                   opt::spelling(t.kind)));
   return false;
 }
 
@@ -72,7 +87,8 @@ TreeId Specialiser::binary(Op op, TreeId a, TreeId b) {
     if (op == Op::CoreBinaryNe) return forest_.boolean(x_null != y_null);
     if (op == Op::CoreBinaryAdd) return x_null ? b : a;
     if (op == Op::CoreBinarySub && y_null) return a;
-    return report(Diag::RunNull, {fmt::format("an operand of `{}`", axon::spelling(op).substr(12))});
+    return report(Diag::RunNull,
+                  {fmt::format("an operand of `{}`", axon::spelling(op).substr(12))});
   }
   if (is_tensor(a) || is_tensor(b)) return tensor_op(op, {a, b});
   return scalar_binary(op, x, y);
@@ -81,18 +97,23 @@ TreeId Specialiser::binary(Op op, TreeId a, TreeId b) {
 TreeId Specialiser::scalar_binary(Op op, const Tree& x, const Tree& y) {
   if (is_comparison(op)) return compare(op, x, y);
   if (op == Op::CoreBinaryAnd || op == Op::CoreBinaryOr) {
-    if (x.kind != Tree::Kind::Bool || y.kind != Tree::Kind::Bool) return fail("operands are not booleans");
-    return forest_.boolean(op == Op::CoreBinaryAnd ? x.boolean && y.boolean : x.boolean || y.boolean);
+    if (x.kind != Tree::Kind::Bool || y.kind != Tree::Kind::Bool)
+      return fail("operands are not booleans");
+    return forest_.boolean(op == Op::CoreBinaryAnd ? x.boolean && y.boolean
+                                                   : x.boolean || y.boolean);
   }
   if (x.kind == Tree::Kind::String && y.kind == Tree::Kind::String && op == Op::CoreBinaryAdd) {
-    return forest_.string(names_.intern(std::string(names_.text(x.text)) + std::string(names_.text(y.text))));
+    return forest_.string(
+        names_.intern(std::string(names_.text(x.text)) + std::string(names_.text(y.text))));
   }
-  if (x.kind == Tree::Kind::Int && y.kind == Tree::Kind::Int) return integer_binary(op, x.dim, y.dim);
+  if (x.kind == Tree::Kind::Int && y.kind == Tree::Kind::Int)
+    return integer_binary(op, x.dim, y.dim);
   std::optional<int64_t> xi, yi;
   if (x.kind == Tree::Kind::Int) xi = integer_of(x.dim);
   if (y.kind == Tree::Kind::Int) yi = integer_of(y.dim);
   if ((x.kind == Tree::Kind::Float || xi) && (y.kind == Tree::Kind::Float || yi)) {
-    return forest_.number(float_binary(op, float_of(x, xi.value_or(0)), float_of(y, yi.value_or(0))));
+    return forest_.number(
+        float_binary(op, float_of(x, xi.value_or(0)), float_of(y, yi.value_or(0))));
   }
   return fail(fmt::format("{} and {} as operands", opt::spelling(x.kind), opt::spelling(y.kind)));
 }
@@ -101,15 +122,20 @@ TreeId Specialiser::integer_binary(Op op, DimId a, DimId b) {
   bool divides = op == Op::CoreBinaryDiv || op == Op::CoreBinaryMod;
   if (divides && integer_of(b) == 0) return report(Diag::RunDivZero, {});
   switch (op) {
-    case Op::CoreBinaryAdd: return forest_.integer(dims_.add(a, b));
-    case Op::CoreBinarySub: return forest_.integer(dims_.sub(a, b));
-    case Op::CoreBinaryMul: return forest_.integer(dims_.mul(a, b));
+    case Op::CoreBinaryAdd:
+      return forest_.integer(dims_.add(a, b));
+    case Op::CoreBinarySub:
+      return forest_.integer(dims_.sub(a, b));
+    case Op::CoreBinaryMul:
+      return forest_.integer(dims_.mul(a, b));
     case Op::CoreBinaryDiv: {
       std::optional<int64_t> x = integer_of(a), y = integer_of(b);
-      if (x && y) return forest_.integer(dims_.integer(*x / *y - (*x % *y != 0 && (*x < 0) != (*y < 0))));
+      if (x && y)
+        return forest_.integer(dims_.integer(*x / *y - (*x % *y != 0 && (*x < 0) != (*y < 0))));
       return forest_.integer(dims_.div(a, b));
     }
-    case Op::CoreBinaryMod: return forest_.integer(dims_.mod(a, b));
+    case Op::CoreBinaryMod:
+      return forest_.integer(dims_.mod(a, b));
     case Op::Pow: {
       std::optional<int64_t> n = integer_of(b);
       if (!n || *n < 0 || *n > 62) return fail("this power of integers");
@@ -117,12 +143,14 @@ TreeId Specialiser::integer_binary(Op op, DimId a, DimId b) {
       for (int64_t i = 0; i < *n; ++i) result = dims_.mul(result, a);
       return forest_.integer(result);
     }
-    default: return fail("this operation on integers");
+    default:
+      return fail("this operation on integers");
   }
 }
 
 TreeId Specialiser::compare(Op op, const Tree& x, const Tree& y) {
-  if (x.kind == Tree::Kind::Int && y.kind == Tree::Kind::Int) return integer_compare(op, x.dim, y.dim);
+  if (x.kind == Tree::Kind::Int && y.kind == Tree::Kind::Int)
+    return integer_compare(op, x.dim, y.dim);
   bool equality = op == Op::CoreBinaryEq || op == Op::CoreBinaryNe;
   bool texts = (x.kind == Tree::Kind::String || x.kind == Tree::Kind::Path) && x.kind == y.kind;
   if (equality && texts) return forest_.boolean((x.text == y.text) == (op == Op::CoreBinaryEq));
@@ -133,9 +161,11 @@ TreeId Specialiser::compare(Op op, const Tree& x, const Tree& y) {
   if (x.kind == Tree::Kind::Int) xi = integer_of(x.dim);
   if (y.kind == Tree::Kind::Int) yi = integer_of(y.dim);
   if ((x.kind == Tree::Kind::Float || xi) && (y.kind == Tree::Kind::Float || yi)) {
-    return forest_.boolean(float_compare(op, float_of(x, xi.value_or(0)), float_of(y, yi.value_or(0))));
+    return forest_.boolean(
+        float_compare(op, float_of(x, xi.value_or(0)), float_of(y, yi.value_or(0))));
   }
-  return fail(fmt::format("{} and {} cannot be compared", opt::spelling(x.kind), opt::spelling(y.kind)));
+  return fail(
+      fmt::format("{} and {} cannot be compared", opt::spelling(x.kind), opt::spelling(y.kind)));
 }
 
 std::optional<bool> Specialiser::decide(Op op, DimId a, DimId b) {
@@ -168,8 +198,8 @@ TreeId Specialiser::integer_compare(Op op, DimId a, DimId b) {
   DimId x = of_round ? at(a, round_) : a, y = of_round ? at(b, round_) : b;
   std::optional<bool> truth = decide(op, x, y);
   if (!truth) {
-    return fail(fmt::format("whether `{}` {} `{}` depends on the call", dims_.show(x), axon::spelling(op).substr(12),
-                            dims_.show(y)));
+    return fail(fmt::format("whether `{}` {} `{}` depends on the call", dims_.show(x),
+                            axon::spelling(op).substr(12), dims_.show(y)));
   }
   if (of_round && seen_) {
     Observation o;
@@ -196,29 +226,41 @@ TreeId Specialiser::scalar_function(Op op, const Args& args) {
       const Tree& r = forest_[result];
       const Tree& bound = forest_[args[i]];
       if (r.kind == Tree::Kind::Int && bound.kind == Tree::Kind::Int) {
-        result = forest_.integer(i == 1 ? dims_.max(r.dim, bound.dim) : dims_.min(r.dim, bound.dim));
+        result =
+            forest_.integer(i == 1 ? dims_.max(r.dim, bound.dim) : dims_.min(r.dim, bound.dim));
         continue;
       }
-      TreeId below = compare(Op::CoreBinaryLt, r, bound), above = compare(Op::CoreBinaryGt, r, bound);
+      TreeId below = compare(Op::CoreBinaryLt, r, bound),
+             above = compare(Op::CoreBinaryGt, r, bound);
       if (!below.valid() || !above.valid()) return {};
       if (forest_[i == 1 ? below : above].boolean) result = args[i];
     }
     return result;
   }
   if (x.kind != Tree::Kind::Float && !integer) {
-    return fail(fmt::format("`{}` of {} that is known only at run time", axon::spelling(op), opt::spelling(x.kind)));
+    return fail(fmt::format("`{}` of {} that is known only at run time", axon::spelling(op),
+                            opt::spelling(x.kind)));
   }
   double v = float_of(x, integer.value_or(0));
   switch (op) {
-    case Op::Exp: return forest_.number(std::exp(v));
-    case Op::Log: return forest_.number(std::log(v));
-    case Op::Sin: return forest_.number(std::sin(v));
-    case Op::Cos: return forest_.number(std::cos(v));
-    case Op::Acos: return forest_.number(std::acos(v));
-    case Op::Sqrt: return forest_.number(std::sqrt(v));
-    case Op::Floor: return forest_.integer(dims_.integer(static_cast<int64_t>(std::floor(v))));
-    case Op::Round: return forest_.integer(dims_.integer(static_cast<int64_t>(std::nearbyint(v))));
-    default: return fail(fmt::format("`{}` of a number", axon::spelling(op)));
+    case Op::Exp:
+      return forest_.number(std::exp(v));
+    case Op::Log:
+      return forest_.number(std::log(v));
+    case Op::Sin:
+      return forest_.number(std::sin(v));
+    case Op::Cos:
+      return forest_.number(std::cos(v));
+    case Op::Acos:
+      return forest_.number(std::acos(v));
+    case Op::Sqrt:
+      return forest_.number(std::sqrt(v));
+    case Op::Floor:
+      return forest_.integer(dims_.integer(static_cast<int64_t>(std::floor(v))));
+    case Op::Round:
+      return forest_.integer(dims_.integer(static_cast<int64_t>(std::nearbyint(v))));
+    default:
+      return fail(fmt::format("`{}` of a number", axon::spelling(op)));
   }
 }
 

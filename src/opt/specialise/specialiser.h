@@ -14,31 +14,31 @@ namespace axon::opt {
 // One execution of a module.
 struct Frame {
   graph::ModuleId id;
-  std::vector<TreeId> values;                           // by ValueId; invalid: not computed yet
-  std::vector<std::pair<SymbolId, DimId>> dims;         // what the module's dimension names mean here
+  std::vector<TreeId> values;                    // by ValueId; invalid: not computed yet
+  std::vector<std::pair<SymbolId, DimId>> dims;  // what the module's dimension names mean here
   const Frame* caller = nullptr;
-  const graph::Node* call = nullptr;                    // in the caller
-  NameId scope;                                         // of nodes without their own: the caller's
+  const graph::Node* call = nullptr;  // in the caller
+  NameId scope;                       // of nodes without their own: the caller's
 };
 
 // What a round of a loop found out that depends on the round, or on lists that are carried. Another
 // round for which all of it comes out the same does the same.
 struct Observation {
   enum class Kind : uint8_t { Number, Compare, Root, Parameter, Length, Item } kind = Kind::Number;
-  Op op = Op::CoreBinaryEq;        // Compare
-  DimId a, b;                      // Number, Compare; Item: the index
-  NameId text;                     // Root, Parameter: with markers
-  TreeId tree, item;               // Length, Item: the list; what it held
-  int64_t number = 0;              // Number, Length
-  bool truth = false;              // Compare, Root; Parameter: it exists
-  std::vector<int64_t> shape;      // Parameter
+  Op op = Op::CoreBinaryEq;    // Compare
+  DimId a, b;                  // Number, Compare; Item: the index
+  NameId text;                 // Root, Parameter: with markers
+  TreeId tree, item;           // Length, Item: the list; what it held
+  int64_t number = 0;          // Number, Length
+  bool truth = false;          // Compare, Root; Parameter: it exists
+  std::vector<int64_t> shape;  // Parameter
 };
 
 // The first round of a class, as later rounds are compared with it.
 struct WrittenRound {
-  std::vector<TreeId> before, after;   // carries
+  std::vector<TreeId> before, after;  // carries
   std::vector<Observation> seen;
-  size_t first_tree = 0;               // trees from here on were made in the round
+  size_t first_tree = 0;  // trees from here on were made in the round
 };
 
 class Specialiser {
@@ -52,38 +52,45 @@ class Specialiser {
 
   // modules.cc: structure
   bool bind_main(Frame& frame, const std::vector<TreeId>& inputs);
-  TreeId run_module(graph::ModuleId id, const Args& args, const graph::Node* call, const Frame* caller);
+  TreeId run_module(graph::ModuleId id, const Args& args, const graph::Node* call,
+                    const Frame* caller);
   bool run_body(Frame& frame);
   bool run_node(Frame& frame, const graph::Node& node);
-  TreeId evaluate(Frame& frame, Op op, graph::ModuleId callee, const std::vector<graph::Operand>& inputs,
-                  const std::vector<graph::Attr>& attrs, TypeId type);
+  TreeId evaluate(Frame& frame, Op op, graph::ModuleId callee,
+                  const std::vector<graph::Operand>& inputs, const std::vector<graph::Attr>& attrs,
+                  TypeId type);
   TreeId select(Frame& frame, const std::vector<graph::Operand>& inputs);
   bool repeat(Frame& frame, const graph::Node& node);
 
   // loops.cc: rounds by class
   using TreeMap = std::unordered_map<TreeId, TreeId, IdHash>;
-  bool repeat_by_class(const graph::RepeatInfo& info, const Args& inputs, const std::vector<int64_t>& rounds,
-                       Args& carries);
+  bool repeat_by_class(const graph::RepeatInfo& info, const Args& inputs,
+                       const std::vector<int64_t>& rounds, Args& carries);
   bool write_round(const graph::RepeatInfo& info, const Args& inputs, int64_t round, Args& carries);
-  Args round_args(const graph::RepeatInfo& info, const Args& inputs, const Args& carries, TreeId round);
-  bool same_class(const WrittenRound& written, int64_t round, const Args& carries, TreeMap& trees, LoopRound& result);
+  Args round_args(const graph::RepeatInfo& info, const Args& inputs, const Args& carries,
+                  TreeId round);
+  bool same_class(const WrittenRound& written, int64_t round, const Args& carries, TreeMap& trees,
+                  LoopRound& result);
   bool holds(const Observation& seen, int64_t round, TreeMap& trees, LoopRound& result);
   bool pair(TreeId old, TreeId now, bool in_list, TreeMap& trees, LoopRound& result);
   TreeId carried_in(TreeId tree, std::vector<std::pair<graph::ValueId, graph::ValueId>>& carries);
-  TreeId carried_out(TreeId tree, size_t& position, std::vector<std::pair<graph::ValueId, graph::ValueId>>& carries);
-  TreeId at_round(TreeId tree, const WrittenRound& written, int64_t round, bool in_list, TreeMap& trees,
-                  LoopRound& result);
+  TreeId carried_out(TreeId tree, size_t& position,
+                     std::vector<std::pair<graph::ValueId, graph::ValueId>>& carries);
+  TreeId at_round(TreeId tree, const WrittenRound& written, int64_t round, bool in_list,
+                  TreeMap& trees, LoopRound& result);
   DimId at(DimId dim, int64_t round);
   NameId at(NameId text, int64_t round);
-  bool depends_on_round(DimId dim) const { return loop_var_.valid() && dims_.mentions(dim, loop_var_); }
-  std::optional<int64_t> integer_of(DimId dim);         // of this round, which is noted
-  TreeId settled(TreeId tree);                          // integers of the round become numbers
-  bool note_list(TreeId list);                          // its length decides something
+  bool depends_on_round(DimId dim) const {
+    return loop_var_.valid() && dims_.mentions(dim, loop_var_);
+  }
+  std::optional<int64_t> integer_of(DimId dim);  // of this round, which is noted
+  TreeId settled(TreeId tree);                   // integers of the round become numbers
+  bool note_list(TreeId list);                   // its length decides something
   void note_item(TreeId list, DimId index, TreeId item);
   bool has_phantom(const Args& args) const;
   NameId marker(DimId dim);
   std::optional<bool> decide(Op op, DimId a, DimId b);
-  TreeId give_up();                                     // classes do not fit this program
+  TreeId give_up();  // classes do not fit this program
   TreeId global(graph::ModuleId id);
   TreeId operand(Frame& frame, const graph::Operand& operand);
   TreeId result_of(Frame& frame);
@@ -93,7 +100,7 @@ class Specialiser {
   void bind_symbol(Frame& frame, SymbolId symbol, DimId value);
   void bind_param_symbol(Frame& frame, NameId name, TreeId tree);
   DimId lookup(Frame& frame, SymbolId symbol);
-  DimId resolve_dim(Frame& frame, DimId dim);           // invalid when a name has no meaning here
+  DimId resolve_dim(Frame& frame, DimId dim);  // invalid when a name has no meaning here
   TreeId coerce(TreeId tree, TypeId type);
   bool check_type(Frame& frame, TypeId type, TreeId tree);
 
@@ -110,7 +117,7 @@ class Specialiser {
   TreeId integer_compare(Op op, DimId a, DimId b);
   TreeId scalar_function(Op op, const Args& args);
   bool condition(TreeId tree, bool& out);
-  DimId dim_of(TreeId tree);                            // invalid after an error
+  DimId dim_of(TreeId tree);  // invalid after an error
   bool is_tensor(TreeId id) const { return id.valid() && forest_[id].kind == Tree::Kind::Tensor; }
 
   // primitives.cc
@@ -118,7 +125,8 @@ class Specialiser {
                    const std::vector<graph::Attr>& attrs, Args& args);
   TreeId default_arg(std::string_view text);
   TreeId primitive(Op op, Args args);
-  TreeId structural(Op op, const Args& args, bool& handled);   // lists, shapes, null: no tensor result
+  TreeId structural(Op op, const Args& args,
+                    bool& handled);  // lists, shapes, null: no tensor result
   TreeId shape_list(TreeId x);
 
   // params.cc: what reads the checkpoint
@@ -137,7 +145,7 @@ class Specialiser {
 
   // tensors.cc: nodes of the flat module
   TreeId tensor_op(Op op, const Args& args);
-  TreeId simplify(Op op, const Args& args);             // a value that exists already, or invalid
+  TreeId simplify(Op op, const Args& args);  // a value that exists already, or invalid
   TreeId whole_assignment(const Args& args);
   bool to_operand(TreeId tree, graph::Operand& out);
   graph::Operand integer_operand(DimId dim);
@@ -151,7 +159,7 @@ class Specialiser {
   TreeId fold_uniform(Op op, const Args& args, const std::vector<Emitter::Result>& results);
   void note_uniform(Op op, const Args& args, TreeId result);
 
-  TreeId fail(std::string_view why);                    // PLAN-UNSUPPORTED here; gives an invalid id
+  TreeId fail(std::string_view why);  // PLAN-UNSUPPORTED here; gives an invalid id
   TreeId report(Diag id, std::vector<DiagArg> args);
 
   const graph::Graph& graph_;
@@ -163,19 +171,19 @@ class Specialiser {
   const SpecialiseOptions& options_;
   DiagSink& sink_;
   Specialised out_;
-  Emitter emitter_;                                     // into out_
-  Frame* frame_ = nullptr;                              // being executed
+  Emitter emitter_;         // into out_
+  Frame* frame_ = nullptr;  // being executed
   const graph::Node* node_ = nullptr;
-  std::vector<TreeId> globals_;                         // by ModuleId; invalid: not evaluated yet
+  std::vector<TreeId> globals_;  // by ModuleId; invalid: not evaluated yet
   std::unordered_map<NameId, std::optional<model::Resolved>, IdHash> resolved_;
   std::unordered_map<graph::ValueId, double, IdHash> uniform_;
-  std::vector<WrittenRound> written_;                   // by class of the current loop
-  std::vector<Observation>* seen_ = nullptr;            // of the round being written
-  std::vector<graph::ValueId> kept_;                    // how carried tensors leave loops
+  std::vector<WrittenRound> written_;         // by class of the current loop
+  std::vector<Observation>* seen_ = nullptr;  // of the round being written
+  std::vector<graph::ValueId> kept_;          // how carried tensors leave loops
   SymbolId loop_var_;
   NameId loop_name_;
   int64_t round_ = 0;
-  size_t first_carry_ = 0, first_tree_ = 0;             // trees of the round's carries, and of the round
+  size_t first_carry_ = 0, first_tree_ = 0;  // trees of the round's carries, and of the round
   bool failed_ = false, gave_up_ = false;
 
  public:

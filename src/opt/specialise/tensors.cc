@@ -18,8 +18,10 @@ Origin Specialiser::origin() {
 graph::Operand Specialiser::integer_operand(DimId dim) {
   graph::Operand operand;
   std::optional<int64_t> value = dims_.as_integer(dim);
-  if (value) operand.data = graph::LitInt{*value};
-  else operand.data = graph::DimRef{dim};
+  if (value)
+    operand.data = graph::LitInt{*value};
+  else
+    operand.data = graph::DimRef{dim};
   operand.type = value ? types_.int_() : types_.dim();
   return operand;
 }
@@ -27,20 +29,40 @@ graph::Operand Specialiser::integer_operand(DimId dim) {
 bool Specialiser::to_operand(TreeId id, graph::Operand& out) {
   const Tree& tree = forest_[id];
   switch (tree.kind) {
-    case Tree::Kind::Null: out.data = graph::LitNull{}; out.type = types_.null(); return true;
-    case Tree::Kind::Bool: out.data = graph::LitBool{tree.boolean}; out.type = types_.bool_(); return true;
-    case Tree::Kind::Int: out = integer_operand(tree.dim); return true;
-    case Tree::Kind::Float: out.data = graph::LitFloat{tree.number}; out.type = types_.float_(); return true;
-    case Tree::Kind::String: out.data = graph::LitString{tree.text}; out.type = types_.string(); return true;
-    case Tree::Kind::Path: out = path_literal(tree.text); return true;
-    case Tree::Kind::Tensor: out = emitter_.ref(tree.value); return true;
+    case Tree::Kind::Null:
+      out.data = graph::LitNull{};
+      out.type = types_.null();
+      return true;
+    case Tree::Kind::Bool:
+      out.data = graph::LitBool{tree.boolean};
+      out.type = types_.bool_();
+      return true;
+    case Tree::Kind::Int:
+      out = integer_operand(tree.dim);
+      return true;
+    case Tree::Kind::Float:
+      out.data = graph::LitFloat{tree.number};
+      out.type = types_.float_();
+      return true;
+    case Tree::Kind::String:
+      out.data = graph::LitString{tree.text};
+      out.type = types_.string();
+      return true;
+    case Tree::Kind::Path:
+      out = path_literal(tree.text);
+      return true;
+    case Tree::Kind::Tensor:
+      out = emitter_.ref(tree.value);
+      return true;
     case Tree::Kind::List:
-    case Tree::Kind::Tuple: break;
+    case Tree::Kind::Tuple:
+      break;
   }
   std::vector<graph::Operand> items(tree.items.size());
   if (seen_ && static_cast<size_t>(id.index) < first_tree_ && !items.empty()) {
     note_list(id);
-    for (size_t i = 0; i < items.size(); ++i) note_item(id, dims_.integer(static_cast<int64_t>(i)), tree.items[i]);
+    for (size_t i = 0; i < items.size(); ++i)
+      note_item(id, dims_.integer(static_cast<int64_t>(i)), tree.items[i]);
   }
   for (size_t i = 0; i < items.size(); ++i) {
     if (!to_operand(tree.items[i], items[i])) return false;
@@ -55,7 +77,8 @@ bool Specialiser::to_operand(TreeId id, graph::Operand& out) {
 
 void Specialiser::add_fact(DimFact fact) {
   for (const DimFact& known : out_.facts) {
-    if (known.relation == fact.relation && known.left == fact.left && known.right == fact.right) return;
+    if (known.relation == fact.relation && known.left == fact.left && known.right == fact.right)
+      return;
   }
   fact.span = node_->span;
   out_.facts.push_back(fact);
@@ -78,10 +101,12 @@ TreeId Specialiser::tensor_op(Op op, const Args& given) {
   for (size_t i = 0; i < args.size(); ++i) {
     if (!to_operand(args[i], operands[i])) return {};
   }
-  std::vector<graph::ValueId> values = emitter_.node(op, std::move(operands), {}, inference.results, origin());
+  std::vector<graph::ValueId> values =
+      emitter_.node(op, std::move(operands), {}, inference.results, origin());
   Args trees;
   for (size_t i = 0; i < values.size(); ++i) {
-    trees.push_back(forest_.tensor(inference.results[i].dims, inference.results[i].dtype, values[i]));
+    trees.push_back(
+        forest_.tensor(inference.results[i].dims, inference.results[i].dtype, values[i]));
   }
   if (inference.several) return forest_.list(std::move(trees));
   if (trees.size() > 1) return forest_.tuple(std::move(trees));
@@ -92,7 +117,8 @@ TreeId Specialiser::tensor_op(Op op, const Args& given) {
 // A value that exists already: identities of layout and conversion.
 TreeId Specialiser::simplify(Op op, const Args& args) {
   if (op == Op::Clamp && is_tensor(args[0])) {
-    bool open = forest_[args[1]].kind == Tree::Kind::Null && forest_[args[2]].kind == Tree::Kind::Null;
+    bool open =
+        forest_[args[1]].kind == Tree::Kind::Null && forest_[args[2]].kind == Tree::Kind::Null;
     return open ? args[0] : TreeId{};
   }
   if (op == Op::AssignSlice) return whole_assignment(args);
@@ -118,8 +144,10 @@ TreeId Specialiser::simplify(Op op, const Args& args) {
     case Op::Repeat_:
     case Op::Cast:
     case Op::CastLike:
-    case Op::TensorLike: break;
-    default: return {};
+    case Op::TensorLike:
+      break;
+    default:
+      return {};
   }
   if (!is_tensor(args[0])) return {};
   Inference inference(forest_, dims_, options_, args);

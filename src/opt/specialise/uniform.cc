@@ -1,5 +1,5 @@
-// Tensors whose elements are all one known number: what masks of ones and zeros become, so that they
-// vanish from conjunctions and selections.
+// Tensors whose elements are all one known number: what masks of ones and zeros become, so that
+// they vanish from conjunctions and selections.
 #include <cmath>
 
 #include "opt/specialise/infer.h"
@@ -11,8 +11,10 @@ namespace axon::opt {
 std::optional<double> Specialiser::uniform(TreeId id) {
   const Tree& tree = forest_[id];
   switch (tree.kind) {
-    case Tree::Kind::Bool: return tree.boolean ? 1 : 0;
-    case Tree::Kind::Float: return tree.number;
+    case Tree::Kind::Bool:
+      return tree.boolean ? 1 : 0;
+    case Tree::Kind::Float:
+      return tree.number;
     case Tree::Kind::Int: {
       std::optional<int64_t> value = dims_.as_integer(tree.dim);
       return value ? std::optional<double>(static_cast<double>(*value)) : std::nullopt;
@@ -21,7 +23,8 @@ std::optional<double> Specialiser::uniform(TreeId id) {
       auto it = uniform_.find(tree.value);
       return it == uniform_.end() ? std::nullopt : std::optional<double>(it->second);
     }
-    default: return std::nullopt;
+    default:
+      return std::nullopt;
   }
 }
 
@@ -31,8 +34,9 @@ TreeId Specialiser::filled(const Emitter::Result& result, double value, TreeId r
   Args sizes;
   for (DimId dim : result.dims) sizes.push_back(forest_.integer(dim));
   TreeId number = result.dtype == DType::Bool ? forest_.boolean(value != 0)
-                  : is_float(result.dtype)    ? forest_.number(value)
-                                              : forest_.integer(dims_.integer(static_cast<int64_t>(value)));
+                  : is_float(result.dtype)
+                      ? forest_.number(value)
+                      : forest_.integer(dims_.integer(static_cast<int64_t>(value)));
   to_operand(ref, operands[0]);
   to_operand(forest_.list(std::move(sizes)), operands[1]);
   to_operand(number, operands[2]);
@@ -46,15 +50,24 @@ namespace {
 
 std::optional<double> combine(Op op, double a, double b) {
   switch (op) {
-    case Op::CoreBinaryEq: return a == b;
-    case Op::CoreBinaryNe: return a != b;
-    case Op::CoreBinaryLt: return a < b;
-    case Op::CoreBinaryLe: return a <= b;
-    case Op::CoreBinaryGt: return a > b;
-    case Op::CoreBinaryGe: return a >= b;
-    case Op::CoreBinaryAnd: return a != 0 && b != 0;
-    case Op::CoreBinaryOr: return a != 0 || b != 0;
-    default: return std::nullopt;
+    case Op::CoreBinaryEq:
+      return a == b;
+    case Op::CoreBinaryNe:
+      return a != b;
+    case Op::CoreBinaryLt:
+      return a < b;
+    case Op::CoreBinaryLe:
+      return a <= b;
+    case Op::CoreBinaryGt:
+      return a > b;
+    case Op::CoreBinaryGe:
+      return a >= b;
+    case Op::CoreBinaryAnd:
+      return a != 0 && b != 0;
+    case Op::CoreBinaryOr:
+      return a != 0 || b != 0;
+    default:
+      return std::nullopt;
   }
 }
 
@@ -66,8 +79,10 @@ bool moves_elements(Op op) {
     case Op::Unsqueeze:
     case Op::Expand:
     case Op::Slice:
-    case Op::Repeat_: return true;
-    default: return false;
+    case Op::Repeat_:
+      return true;
+    default:
+      return false;
   }
 }
 
@@ -82,15 +97,18 @@ TreeId Specialiser::as_shape(TreeId tree, const Emitter::Result& want) {
 }
 
 // A result that is uniform, or equal to one argument because another is uniform.
-TreeId Specialiser::fold_uniform(Op op, const Args& args, const std::vector<Emitter::Result>& results) {
+TreeId Specialiser::fold_uniform(Op op, const Args& args,
+                                 const std::vector<Emitter::Result>& results) {
   if (results.size() != 1) return {};
   const Emitter::Result& result = results[0];
   TreeId ref = args[0];
   if (moves_elements(op) || op == Op::Cast || op == Op::CastLike) {
     std::optional<double> value = uniform(args[0]);
     if (!value || !is_tensor(args[0])) return {};
-    if (result.dtype == DType::Bool) value = *value != 0;
-    else if (!is_float(result.dtype)) value = std::trunc(*value);
+    if (result.dtype == DType::Bool)
+      value = *value != 0;
+    else if (!is_float(result.dtype))
+      value = std::trunc(*value);
     return filled(result, *value, ref);
   }
   if (op == Op::Where) {

@@ -122,10 +122,10 @@ class PhaseRewriter {
 
   Program& p_;
   Phase& phase_;
-  const std::vector<uint8_t>& int8_;              // by WeightId
-  IntId region_;                                  // bytes of the largest quantised value
-  std::vector<std::pair<ValId, int>> users_;      // quantised values and their places
-  std::vector<std::pair<ValId, ValId>> held_;     // x and its blocks, the last two
+  const std::vector<uint8_t>& int8_;           // by WeightId
+  IntId region_;                               // bytes of the largest quantised value
+  std::vector<std::pair<ValId, int>> users_;   // quantised values and their places
+  std::vector<std::pair<ValId, ValId>> held_;  // x and its blocks, the last two
 };
 
 }  // namespace

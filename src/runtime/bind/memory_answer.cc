@@ -54,9 +54,11 @@ int64_t available_memory() {
 Result<void> check_fits(const MemoryAnswer& answer, int64_t available) {
   const int64_t needed = answer.total() - answer.mapped;
   if (available <= 0 || needed <= available) return {};
-  return Error{"MEM-LIMIT", "the model needs " + answer.show() + ", and " + mebibytes(available) +
-                                " are free",
-               {}, -1, "a smaller context (`--ctx`) or batch needs less"};
+  return Error{"MEM-LIMIT",
+               "the model needs " + answer.show() + ", and " + mebibytes(available) + " are free",
+               {},
+               -1,
+               "a smaller context (`--ctx`) or batch needs less"};
 }
 
 }  // namespace axon::runtime

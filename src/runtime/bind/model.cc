@@ -28,9 +28,12 @@ const WeightId* weight_of(const Value& value) {
 
 std::string_view spelling(Residency residency) {
   switch (residency) {
-    case Residency::Mapped: return "mapped";
-    case Residency::Packed: return "packed";
-    case Residency::Dense: return "dense";
+    case Residency::Mapped:
+      return "mapped";
+    case Residency::Packed:
+      return "packed";
+    case Residency::Dense:
+      return "dense";
   }
   return {};
 }
@@ -72,8 +75,12 @@ std::vector<BoundModel::Use> BoundModel::find_uses() const {
             if (!use.product) use.policy = instr.policy;
             use.product = true;
             break;
-          case Slot::Rows: use.rows = true; break;
-          case Slot::Other: use.other = true; break;
+          case Slot::Rows:
+            use.rows = true;
+            break;
+          case Slot::Other:
+            use.other = true;
+            break;
         }
       }
     }

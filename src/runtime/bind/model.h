@@ -18,7 +18,7 @@ namespace axon::runtime {
 
 struct BindOptions {
   KernelChoice kernels;
-  bool pack = true;             // false: only kernels that read stored bytes
+  bool pack = true;  // false: only kernels that read stored bytes
 };
 
 // Where a weight's bytes are when it is read.
@@ -26,12 +26,12 @@ enum class Residency : uint8_t { Mapped, Packed, Dense };
 std::string_view spelling(Residency residency);
 
 struct WeightReport {
-  std::string name;             // of the first stored tensor
+  std::string name;  // of the first stored tensor
   Storage storage = Storage::F32;
   Residency residency = Residency::Mapped;
-  std::string_view form;        // of a packed weight
-  int64_t stored_bytes = 0;     // read from the file's pages while running: 0 unless mapped
-  int64_t own_bytes = 0;        // of memory besides the file
+  std::string_view form;     // of a packed weight
+  int64_t stored_bytes = 0;  // read from the file's pages while running: 0 unless mapped
+  int64_t own_bytes = 0;     // of memory besides the file
 };
 
 // Bytes, predicted before anything is packed.
@@ -61,7 +61,11 @@ class BoundModel {
 
  private:
   BoundModel() = default;
-  struct Use { bool product = false, rows = false, other = false; NumericPolicy policy; DType dtype; };
+  struct Use {
+    bool product = false, rows = false, other = false;
+    NumericPolicy policy;
+    DType dtype;
+  };
   std::vector<Use> find_uses() const;
   Result<void> bind_weights(const BindOptions& options);
   Result<void> bind_constants();
@@ -85,7 +89,8 @@ class BoundModel {
 
 // Memory that the machine and the control group can still give; 0: unknown.
 int64_t available_memory();
-// Refuses what cannot fit. Mapped pages can be dropped by the system and do not count. Errors: MEM-LIMIT.
+// Refuses what cannot fit. Mapped pages can be dropped by the system and do not count. Errors:
+// MEM-LIMIT.
 Result<void> check_fits(const MemoryAnswer& answer, int64_t available);
 
 }  // namespace axon::runtime

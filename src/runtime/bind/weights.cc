@@ -67,9 +67,12 @@ Result<View> WeightStore::build(const WeightNode& node, HeldWeight& held) {
   if (node.parts.size() != 1) return bad_tree("a weight is cut from more than one tensor");
   AXON_TRY(View view, build(node.parts[0], held));
   switch (node.kind) {
-    case Kind::Slice: return slice(view, node, held);
-    case Kind::Select: return select(view, node, held);
-    default: return transpose(view, held);
+    case Kind::Slice:
+      return slice(view, node, held);
+    case Kind::Select:
+      return select(view, node, held);
+    default:
+      return transpose(view, held);
   }
 }
 
@@ -111,7 +114,8 @@ Result<View> WeightStore::build_joined(const WeightNode& node, HeldWeight& held)
   int64_t extent = 0;
   for (const View& part : parts) {
     for (int a = 0; a < whole.rank; ++a) {
-      if (part.rank == whole.rank && (part.shape[a] == whole.shape[a] || (!stack && a == axis))) continue;
+      if (part.rank == whole.rank && (part.shape[a] == whole.shape[a] || (!stack && a == axis)))
+        continue;
       return bad_tree("tensors of shapes " + show_shape(parts[0].shape, parts[0].rank) + " and " +
                       show_shape(part.shape, part.rank) + " are joined (`" + held.stored[0] + "`)");
     }
@@ -218,7 +222,8 @@ void run_copy(const DenseCopy& copy, int part, int parts) {
   const View& to = copy.to;
   const int64_t width = to.last(), rows = width > 0 ? to.count() / width : 0;
   const int64_t out = element_bytes(to);
-  const bool integers = copy.from.part_count == 0 && !is_float(storage_info(copy.from.storage).dtype);
+  const bool integers =
+      copy.from.part_count == 0 && !is_float(storage_info(copy.from.storage).dtype);
   const Share share = share_of(rows, 1, part, parts);
   float chunk[kRowChunk];
   for (int64_t row = share.begin; row < share.end; ++row) {

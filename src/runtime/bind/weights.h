@@ -22,10 +22,10 @@ struct DenseCopy {
 // How one weight is held.
 struct HeldWeight {
   View view;
-  std::vector<DenseCopy> copies;         // in this order
-  std::vector<std::string> stored;       // names of the stored tensors, in order of the tree
-  int64_t stored_bytes = 0;              // of those tensors, as they are in the file
-  int64_t dense_bytes = 0;               // of the copies
+  std::vector<DenseCopy> copies;    // in this order
+  std::vector<std::string> stored;  // names of the stored tensors, in order of the tree
+  int64_t stored_bytes = 0;         // of those tensors, as they are in the file
+  int64_t dense_bytes = 0;          // of the copies
 };
 
 // Makes the views. The memory of dense copies is reserved here and written by run_copies.
@@ -33,8 +33,8 @@ class WeightStore {
  public:
   explicit WeightStore(model::ParamSource& source) : source_(&source) {}
 
-  // `dense`: must be one contiguous, aligned block of `storage`. Otherwise stored bytes are kept, in
-  // as many parts as they come. Errors: RUN-PARAM, RUN-PARAM-SHAPE, FILE-*, MEM-ALLOC.
+  // `dense`: must be one contiguous, aligned block of `storage`. Otherwise stored bytes are kept,
+  // in as many parts as they come. Errors: RUN-PARAM, RUN-PARAM-SHAPE, FILE-*, MEM-ALLOC.
   Result<HeldWeight> hold(const Weight& weight, bool dense, Storage storage);
 
  private:

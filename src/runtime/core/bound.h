@@ -17,15 +17,15 @@ struct BoundInstr {
 struct BoundPhase {
   const Phase* phase = nullptr;
   std::vector<BoundInstr> code;
-  std::vector<WeightId> weights;      // read by this phase, each once, in order of first use
+  std::vector<WeightId> weights;  // read by this phase, each once, in order of first use
 };
 
 // Views point into memory that the maker owns and that outlives the executors.
 struct BoundProgram {
   const Program* program = nullptr;
-  std::vector<View> weights;          // by WeightId
-  std::vector<View> constants;        // by ConstId
-  std::vector<BoundPhase> phases;     // as program->phases
+  std::vector<View> weights;       // by WeightId
+  std::vector<View> constants;     // by ConstId
+  std::vector<BoundPhase> phases;  // as program->phases
 };
 
 // Names of the codes that a parameter given as text may use: activations, unary, binary and reduce

@@ -8,9 +8,9 @@ namespace {
 
 constexpr std::string_view kActivations[] = {"none", "relu",      "relu2",   "silu",
                                              "gelu", "gelu_tanh", "sigmoid", "tanh"};
-constexpr std::string_view kUnary[] = {"neg",     "exp",  "log",  "sin",   "cos",   "acos", "sqrt",
-                                       "rsqrt",   "floor", "round", "relu", "relu2", "silu", "gelu",
-                                       "gelu_tanh", "sigmoid", "tanh", "not", "abs"};
+constexpr std::string_view kUnary[] = {
+    "neg",  "exp",   "log",  "sin",  "cos",       "acos",    "sqrt", "rsqrt", "floor", "round",
+    "relu", "relu2", "silu", "gelu", "gelu_tanh", "sigmoid", "tanh", "not",   "abs"};
 constexpr std::string_view kBinary[] = {"add", "sub", "mul", "div", "mod", "pow", "min", "max",
                                         "eq",  "ne",  "lt",  "le",  "gt",  "ge",  "and", "or"};
 constexpr std::string_view kReduce[] = {"sum", "max", "min", "prod", "mean"};
@@ -36,12 +36,16 @@ int64_t code_of(Operation operation, std::string_view param, std::string_view te
   if (param == "empty_row") return position(kEmptyRow, text);
   if (param != "code") return -1;
   switch (operation) {
-    case Operation::Unary: return position(kUnary, text);
+    case Operation::Unary:
+      return position(kUnary, text);
     case Operation::Binary:
-    case Operation::BinaryScalar: return position(kBinary, text);
+    case Operation::BinaryScalar:
+      return position(kBinary, text);
     case Operation::Reduce:
-    case Operation::ScatterReduce: return position(kReduce, text);
-    default: return -1;
+    case Operation::ScatterReduce:
+      return position(kReduce, text);
+    default:
+      return -1;
   }
 }
 

@@ -26,7 +26,9 @@ uint64_t bytes_of(const View& view) {
 bool has(const Bindings& b, SymId id) {
   return static_cast<size_t>(id.index) < b.known.size() && b.known[static_cast<size_t>(id.index)];
 }
-int64_t get(const Bindings& b, SymId id) { return has(b, id) ? b.values[static_cast<size_t>(id.index)] : 0; }
+int64_t get(const Bindings& b, SymId id) {
+  return has(b, id) ? b.values[static_cast<size_t>(id.index)] : 0;
+}
 
 // Whether the shape symbols agree; data symbols may differ.
 bool same_shapes(const Program& program, const Bindings& a, const Bindings& b) {
@@ -97,8 +99,8 @@ Result<RunStatus> Executor::run(const Bindings& symbols, const View* inputs, con
   } else {
     resolved_ = false;
     AXON_TRY_VOID(resolve_all(inputs, states));
-    AXON_TRY_VOID(arena_->ensure(
-        static_cast<size_t>(arena_bytes_ + pool_->threads() * scratch_bytes_)));
+    AXON_TRY_VOID(
+        arena_->ensure(static_cast<size_t>(arena_bytes_ + pool_->threads() * scratch_bytes_)));
     AXON_TRY_VOID(resolve_all(inputs, states));  // now that the arena has its address
     arena_generation_ = arena_->generation();
     for (Step& step : steps_) {

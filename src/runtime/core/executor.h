@@ -21,9 +21,9 @@ struct InstrCost {
 
 enum class RunStatus : uint8_t { Done, Cancelled };
 
-// Holds views and kernel choices for the shapes of the last call; a call with the same shape symbols
-// allocates nothing. One executor is used by one thread at a time; the executors of a model may
-// share an arena, whose outputs then live until the next call of any of them.
+// Holds views and kernel choices for the shapes of the last call; a call with the same shape
+// symbols allocates nothing. One executor is used by one thread at a time; the executors of a model
+// may share an arena, whose outputs then live until the next call of any of them.
 class Executor {
  public:
   Executor(const BoundProgram& bound, size_t phase, ThreadPool& pool, Arena& arena);
@@ -55,8 +55,15 @@ class Executor {
     const Kernel* kernel = nullptr;
     bool barrier = false;
   };
-  struct OperandPatch { int32_t instr, slot; bool output; ValId value; };
-  struct ParamPatch { int32_t instr, slot; IntId expr; };
+  struct OperandPatch {
+    int32_t instr, slot;
+    bool output;
+    ValId value;
+  };
+  struct ParamPatch {
+    int32_t instr, slot;
+    IntId expr;
+  };
 
   void find_dynamic();
   Result<void> resolve_value(ValId id, const View* inputs, const View* states);
@@ -75,9 +82,9 @@ class Executor {
   ThreadPool* pool_;
   Arena* arena_;
   IntTable ints_;
-  Bindings symbols_;            // of the last resolve
-  std::vector<View> values_;        // by ValId
-  std::vector<uint8_t> dynamic_;    // by ValId: may change without a change of shape
+  Bindings symbols_;              // of the last resolve
+  std::vector<View> values_;      // by ValId
+  std::vector<uint8_t> dynamic_;  // by ValId: may change without a change of shape
   std::vector<Step> steps_;
   std::vector<ValId> dynamic_values_;
   std::vector<OperandPatch> operand_patches_;

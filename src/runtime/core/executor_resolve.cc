@@ -23,9 +23,9 @@ std::string show_shape(const int64_t* shape, int rank) {
 }  // namespace
 
 Error Executor::unknown(const char* what, const std::string& source) const {
-  return Error{"RUN-OVERFLOW",
-               std::string(what) + " cannot be computed from the sizes of this call" +
-                   (source.empty() ? "" : " (" + source + ")")};
+  return Error{"RUN-OVERFLOW", std::string(what) +
+                                   " cannot be computed from the sizes of this call" +
+                                   (source.empty() ? "" : " (" + source + ")")};
 }
 
 // A value is dynamic when its pointer or its numbers may change while the shape symbols stay.
@@ -54,7 +54,8 @@ void Executor::find_dynamic() {
     auto add = [&](const std::vector<ValId>& ids, bool output) {
       for (size_t s = 0; s < ids.size(); ++s) {
         if (!ids[s].valid() || dynamic_[static_cast<size_t>(ids[s].index)] == 0) continue;
-        operand_patches_.push_back({static_cast<int32_t>(i), static_cast<int32_t>(s), output, ids[s]});
+        operand_patches_.push_back(
+            {static_cast<int32_t>(i), static_cast<int32_t>(s), output, ids[s]});
       }
     };
     add(instr.inputs, false);
@@ -108,10 +109,9 @@ Result<void> Executor::resolve_value(ValId id, const View* inputs, const View* s
     if (states == nullptr) return {};
     const View& store = states[state->state.index];
     if (store.rank != view.rank || !std::equal(store.shape, store.shape + view.rank, view.shape)) {
-      return Error{"RUN-SHAPE",
-                   "state `" + bound_->program->states[state->state].name + "` is " +
-                       show_shape(store.shape, store.rank) + ", but the program has " +
-                       show_shape(view.shape, view.rank)};
+      return Error{"RUN-SHAPE", "state `" + bound_->program->states[state->state].name + "` is " +
+                                    show_shape(store.shape, store.rank) + ", but the program has " +
+                                    show_shape(view.shape, view.rank)};
     }
     view = store;
   } else if (const auto* of = std::get_if<PlaceView>(&value.place)) {
@@ -239,7 +239,10 @@ Result<void> Executor::choose_kernels() {
 
 namespace {
 
-struct Range { const uint8_t* begin = nullptr; const uint8_t* end = nullptr; };
+struct Range {
+  const uint8_t* begin = nullptr;
+  const uint8_t* end = nullptr;
+};
 
 // The bytes between a view's first and last element.
 Range range_of(const View& view) {
@@ -260,9 +263,8 @@ Range range_of(const View& view) {
 }
 
 bool overlap(const std::vector<Range>& ranges, Range r) {
-  return std::any_of(ranges.begin(), ranges.end(), [&](Range other) {
-    return r.begin < other.end && other.begin < r.end;
-  });
+  return std::any_of(ranges.begin(), ranges.end(),
+                     [&](Range other) { return r.begin < other.end && other.begin < r.end; });
 }
 
 }  // namespace

@@ -16,10 +16,14 @@ bool floor_div(int64_t a, int64_t b, int64_t& out) {
 bool apply(IntExpr::Kind kind, int64_t a, int64_t b, int64_t& out) {
   using Kind = IntExpr::Kind;
   switch (kind) {
-    case Kind::Add: return !__builtin_add_overflow(a, b, &out);
-    case Kind::Sub: return !__builtin_sub_overflow(a, b, &out);
-    case Kind::Mul: return !__builtin_mul_overflow(a, b, &out);
-    case Kind::FloorDiv: return floor_div(a, b, out);
+    case Kind::Add:
+      return !__builtin_add_overflow(a, b, &out);
+    case Kind::Sub:
+      return !__builtin_sub_overflow(a, b, &out);
+    case Kind::Mul:
+      return !__builtin_mul_overflow(a, b, &out);
+    case Kind::FloorDiv:
+      return floor_div(a, b, out);
     case Kind::CeilDiv:
       if (!floor_div(a, b, out)) return false;
       if (a % b != 0) ++out;
@@ -30,10 +34,15 @@ bool apply(IntExpr::Kind kind, int64_t a, int64_t b, int64_t& out) {
       out = a - quotient * b;
       return true;
     }
-    case Kind::Min: out = std::min(a, b); return true;
-    case Kind::Max: out = std::max(a, b); return true;
+    case Kind::Min:
+      out = std::min(a, b);
+      return true;
+    case Kind::Max:
+      out = std::max(a, b);
+      return true;
     case Kind::Const:
-    case Kind::Sym: break;
+    case Kind::Sym:
+      break;
   }
   return false;
 }

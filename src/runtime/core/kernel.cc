@@ -22,15 +22,16 @@ void complete_attention(KernelArgs& args) {
     return store;
   };
   AXON_CHECK(args.in[1].stride[3] == 1 || args.in[1].shape[3] == 1, "keys must be contiguous rows");
-  AXON_CHECK(args.in[2].stride[3] == 1 || args.in[2].shape[3] == 1, "values must be contiguous rows");
+  AXON_CHECK(args.in[2].stride[3] == 1 || args.in[2].shape[3] == 1,
+             "values must be contiguous rows");
   args.keys = store_of(args.in[1]);
   args.values = store_of(args.in[2]);
   args.rows = {};
   args.rows.rows = args.in[0].shape[0];
   args.rows.tokens = args.in[0].shape[2];
   args.rows.q_first = args.integer(param(op, "offset"), 0);
-  args.rows.k_count = std::min(args.integer(param(op, "length"), args.in[1].shape[2]),
-                               args.in[1].shape[2]);
+  args.rows.k_count =
+      std::min(args.integer(param(op, "length"), args.in[1].shape[2]), args.in[1].shape[2]);
 }
 
 }  // namespace axon::runtime

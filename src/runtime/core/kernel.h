@@ -17,7 +17,8 @@ constexpr int kMaxParams = 8;
 constexpr std::string_view operation_params(Operation operation) {
   switch (operation) {
 #define AXON_OPERATION(ident, name, number, version, in, out, operands, params) \
-  case Operation::ident: return params;
+  case Operation::ident:                                                        \
+    return params;
 #include "runtime/core/operations.def"
   }
   return {};
@@ -25,7 +26,8 @@ constexpr std::string_view operation_params(Operation operation) {
 constexpr std::string_view operation_operands(Operation operation) {
   switch (operation) {
 #define AXON_OPERATION(ident, name, number, version, in, out, operands, params) \
-  case Operation::ident: return operands;
+  case Operation::ident:                                                        \
+    return operands;
 #include "runtime/core/operations.def"
   }
   return {};
@@ -58,9 +60,9 @@ struct ParamSlot {
   double f = 0;
 };
 
-// Everything that a kernel sees of an instruction. Operand order is that of operations.def; an absent
-// operand has rank -1. Outputs may share memory with an input only when the planner said so by
-// giving both the same place and shape.
+// Everything that a kernel sees of an instruction. Operand order is that of operations.def; an
+// absent operand has rank -1. Outputs may share memory with an input only when the planner said so
+// by giving both the same place and shape.
 //
 // The epilogue of the products, in this order, on the f32 sum s of one output element:
 //   s += bias[o];  s = activation(s);  s *= gate[n,o];  s *= scale;  y = s + residual[n,o]
@@ -97,20 +99,23 @@ enum class Partition : uint8_t { Sequential, Elements, Rows, Columns, Heads };
 // One implementation of one operation. Functions throw nothing, allocate nothing and keep nothing.
 struct Kernel {
   Operation operation{};
-  std::string_view name;                         // e.g. "ref.linear"
-  std::string_view isa;                          // "ref", "avx2", …
+  std::string_view name;  // e.g. "ref.linear"
+  std::string_view isa;   // "ref", "avx2", …
   Partition partition = Partition::Sequential;
-  int32_t pack_format = 0;                       // needs in[weight].packed in this form; 0: stored bytes
+  int32_t pack_format = 0;  // needs in[weight].packed in this form; 0: stored bytes
   // Whether these storages, shapes, strides and policy are handled. Data pointers may be null here.
   bool (*supports)(const KernelArgs&) = nullptr;
   // Bytes of scratch for one part; null: none.
   int64_t (*workspace)(const KernelArgs&, int parts) = nullptr;
-  // Does the share `part` of `parts` (0 ≤ part < parts). All parts together do the whole; a share may be empty.
+  // Does the share `part` of `parts` (0 ≤ part < parts). All parts together do the whole; a share
+  // may be empty.
   void (*run)(const KernelArgs&, int part, int parts) = nullptr;
 };
 
 // The half-open share of `count` things: equal shares, a multiple of `grain` each but the last.
-struct Share { int64_t begin = 0, end = 0; };
+struct Share {
+  int64_t begin = 0, end = 0;
+};
 inline Share share_of(int64_t count, int64_t grain, int part, int parts) {
   const int64_t units = (count + grain - 1) / grain;
   const int64_t begin = units * part / parts * grain;

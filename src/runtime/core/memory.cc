@@ -17,7 +17,8 @@ Result<Buffer> Buffer::allocate(size_t bytes) {
   void* at = ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE,
                     MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   if (at == MAP_FAILED) {
-    return Error{"MEM-ALLOC", "cannot get " + std::to_string(bytes) + " bytes: " + std::strerror(errno)};
+    return Error{"MEM-ALLOC",
+                 "cannot get " + std::to_string(bytes) + " bytes: " + std::strerror(errno)};
   }
   buffer.data_ = static_cast<uint8_t*>(at);
   buffer.size_ = bytes;

@@ -67,7 +67,10 @@ IntId fold_right_constant(Program& program, IntExpr::Kind kind, IntId a, int64_t
 }  // namespace
 
 const OperationInfo* operation_info(Operation operation) {
-  struct Row { Operation operation; OperationInfo info; };
+  struct Row {
+    Operation operation;
+    OperationInfo info;
+  };
   static constexpr Row kRows[] = {
 #define AXON_OPERATION(ident, name, number, version, in, out, operands, params) \
   {Operation::ident, {name, version, Layout::in, Layout::out, operands, params}},

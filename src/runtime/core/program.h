@@ -1,6 +1,6 @@
-// The portable Program (design.md 4): what the planner makes and the runtime binds and runs. It names
-// kernel operations, weights and states, holds no pointer and no machine fact, and is serialisable.
-// This header knows nothing of graphs, syntax or types.
+// The portable Program (design.md 4): what the planner makes and the runtime binds and runs. It
+// names kernel operations, weights and states, holds no pointer and no machine fact, and is
+// serialisable. This header knows nothing of graphs, syntax or types.
 #pragma once
 
 #include <cstdint>
@@ -18,14 +18,15 @@
 
 namespace axon::runtime {
 
-AXON_ID(ValId);     // a value of a phase
+AXON_ID(ValId);  // a value of a phase
 AXON_ID(WeightId);
 AXON_ID(StateId);
 AXON_ID(ConstId);
 
 // ---- weights, constants, states ------------------------------------------------------------
 
-// A logical weight: a tree over stored tensors (the loader knows their bytes; bind decides residency).
+// A logical weight: a tree over stored tensors (the loader knows their bytes; bind decides
+// residency).
 struct WeightNode {
   enum class Kind : uint8_t {
     Param,      // the stored tensor `name` (after the key resolution of model/param_index.h)
@@ -56,43 +57,53 @@ struct Constant {
 
 // What survives between calls (design.md 4.2). One state is one leaf of the cache tree.
 struct State {
-  std::string name;                     // place in the tree, e.g. `cache.0.3.1`
+  std::string name;  // place in the tree, e.g. `cache.0.3.1`
   enum class Kind : uint8_t { Token, Recurrent, Opaque } kind = Kind::Token;
-  DType dtype = DType::F32;             // as the program computes it; stores may be narrower (policy)
-  std::vector<IntId> shape;             // of the whole leaf: [B,H,C,D] over shape symbols
-  int32_t row_axis = 0;                 // batch axis
-  int32_t token_axis = -1;              // Token: the capacity axis
-  int64_t window = -1;                  // Token: keys further back are never read (-1: none)
+  DType dtype = DType::F32;  // as the program computes it; stores may be narrower (policy)
+  std::vector<IntId> shape;  // of the whole leaf: [B,H,C,D] over shape symbols
+  int32_t row_axis = 0;      // batch axis
+  int32_t token_axis = -1;   // Token: the capacity axis
+  int64_t window = -1;       // Token: keys further back are never read (-1: none)
 };
 // A scalar leaf of the cache tree: a data symbol that a call updates.
 struct StateScalar {
   std::string name;
-  SymId symbol;       // its value during a call of `extend`
+  SymId symbol;  // its value during a call of `extend`
   int64_t initial = 0;
 };
 
 // ---- values --------------------------------------------------------------------------------
 
-struct PlaceWeight { WeightId weight; };
-struct PlaceConstant { ConstId constant; };
-struct PlaceInput { int32_t input = -1; };
-struct PlaceState { StateId state; };
-struct PlaceArena { IntId offset; };              // bytes from the arena's start, 64-byte aligned
-struct PlaceView {                                // strided view; offset and strides in elements
-  ValId of;                                       // never itself a view
+struct PlaceWeight {
+  WeightId weight;
+};
+struct PlaceConstant {
+  ConstId constant;
+};
+struct PlaceInput {
+  int32_t input = -1;
+};
+struct PlaceState {
+  StateId state;
+};
+struct PlaceArena {
+  IntId offset;
+};                  // bytes from the arena's start, 64-byte aligned
+struct PlaceView {  // strided view; offset and strides in elements
+  ValId of;         // never itself a view
   IntId offset;
   std::vector<IntId> strides;
 };
-struct PlaceNone {};                              // an output that nothing reads
+struct PlaceNone {};  // an output that nothing reads
 
 enum class PlaceKind : uint8_t { None, Weight, Constant, Input, State, Arena, View };
 struct Value {
   DType dtype = DType::F32;
-  std::vector<IntId> shape;                       // contiguous row-major unless a view
+  std::vector<IntId> shape;  // contiguous row-major unless a view
   std::variant<PlaceNone, PlaceWeight, PlaceConstant, PlaceInput, PlaceState, PlaceArena, PlaceView>
       place;
-  std::string name;                               // for traces and messages
-  bool quantised = false;                         // result of quantize_rows: blocks of int8 with scales
+  std::string name;        // for traces and messages
+  bool quantised = false;  // result of quantize_rows: blocks of int8 with scales
   PlaceKind place_kind() const { return static_cast<PlaceKind>(place.index()); }
 };
 
@@ -114,19 +125,51 @@ struct OperationInfo {
   std::string_view name;
   int version = 1;
   Layout in = Layout::Dense;
-  Layout out = Layout::Dense;     // what a planner may ask of the outputs
-  std::string_view operands;      // `x[…,K] weight[O,K] ?bias[O] -> y[…,O]`
+  Layout out = Layout::Dense;  // what a planner may ask of the outputs
+  std::string_view operands;   // `x[…,K] weight[O,K] ?bias[O] -> y[…,O]`
   std::string_view params;
 };
 const OperationInfo* operation_info(Operation operation);  // null: no such number
 
 enum class Activation : uint8_t { None, Relu, Relu2, Silu, Gelu, GeluTanh, Sigmoid, Tanh };
 enum class UnaryCode : uint8_t {
-  Neg, Exp, Log, Sin, Cos, Acos, Sqrt, Rsqrt, Floor, Round, Relu, Relu2, Silu, Gelu, GeluTanh, Sigmoid, Tanh,
-  Not, Abs
+  Neg,
+  Exp,
+  Log,
+  Sin,
+  Cos,
+  Acos,
+  Sqrt,
+  Rsqrt,
+  Floor,
+  Round,
+  Relu,
+  Relu2,
+  Silu,
+  Gelu,
+  GeluTanh,
+  Sigmoid,
+  Tanh,
+  Not,
+  Abs
 };
 enum class BinaryCode : uint8_t {
-  Add, Sub, Mul, Div, Mod, Pow, Min, Max, Eq, Ne, Lt, Le, Gt, Ge, And, Or
+  Add,
+  Sub,
+  Mul,
+  Div,
+  Mod,
+  Pow,
+  Min,
+  Max,
+  Eq,
+  Ne,
+  Lt,
+  Le,
+  Gt,
+  Ge,
+  And,
+  Or
 };
 enum class ReduceCode : uint8_t { Sum, Max, Min, Prod, Mean };
 
@@ -147,15 +190,15 @@ struct Param {
 
 struct Instr {
   Operation operation{};
-  std::vector<ValId> inputs;      // in the order of operations.def; an invalid id is an absent operand
+  std::vector<ValId> inputs;  // in the order of operations.def; an invalid id is an absent operand
   std::vector<ValId> outputs;
   std::vector<Param> params;
   NumericPolicy policy;
-  IntId workspace;                // bytes at `workspace_offset` of the arena; invalid: none
+  IntId workspace;  // bytes at `workspace_offset` of the arena; invalid: none
   IntId workspace_offset;
-  bool barrier = true;            // a consumer's slice crosses a producer's: all workers wait before it
-  std::string source;             // `llama.axon:41`, for messages and traces
-  std::string scope;              // lexical prefix, attributes time and memory
+  bool barrier = true;  // a consumer's slice crosses a producer's: all workers wait before it
+  std::string source;   // `llama.axon:41`, for messages and traces
+  std::string scope;    // lexical prefix, attributes time and memory
 
   const ParamValue* param(std::string_view name) const;
 };
@@ -165,43 +208,47 @@ struct Instr {
 // Shape symbols are bound by the shapes of the given inputs (an axis that is a plain symbol) and by
 // scalar inputs; data symbols by scalar inputs and by the state scalars.
 struct Input {
-  std::string name;               // of MAIN: `input_ids`; inside a tuple: `attn_mask.0`; or `logit_rows`
+  std::string name;  // of MAIN: `input_ids`; inside a tuple: `attn_mask.0`; or `logit_rows`
   DType dtype = DType::I64;
-  std::vector<IntId> shape;       // empty with is_scalar
-  bool is_scalar = false;         // a data symbol given by the caller
+  std::vector<IntId> shape;  // empty with is_scalar
+  bool is_scalar = false;    // a data symbol given by the caller
   SymId symbol;
 };
 struct Output {
-  std::string name;               // logits, last_hidden_state, …
+  std::string name;  // logits, last_hidden_state, …
   ValId value;
 };
-struct ScalarUpdate { int32_t scalar = 0; IntId value; };  // new value of a StateScalar after the call
+struct ScalarUpdate {
+  int32_t scalar = 0;
+  IntId value;
+};  // new value of a StateScalar after the call
 
 // A fact that must hold on entry (RUN-SHAPE).
 struct EntryCheck {
   enum class Relation : uint8_t { Eq, Le } relation = Relation::Eq;
   IntId left, right;
-  std::string what;               // for the message: both places
+  std::string what;  // for the message: both places
 };
 
 struct Phase {
-  std::string name;               // start, extend, step, score, encode
-  bool masked = false;            // takes the padding mask as an input; else every token is real
-  bool selects_rows = false;      // takes `logit_rows[R]` (rows of the flattened [B*S]); `logits` is [R,V]
+  std::string name;     // start, extend, step, score, encode
+  bool masked = false;  // takes the padding mask as an input; else every token is real
+  bool selects_rows =
+      false;  // takes `logit_rows[R]` (rows of the flattened [B*S]); `logits` is [R,V]
   std::vector<Input> inputs;
   Store<ValId, Value> values;
   std::vector<Instr> code;
   std::vector<Output> outputs;
   std::vector<ScalarUpdate> updates;
   std::vector<EntryCheck> checks;
-  IntId arena_bytes;              // size of the arena over shape symbols
-  std::vector<std::string> notes; // what the planner could not do as well as it wished
+  IntId arena_bytes;               // size of the arena over shape symbols
+  std::vector<std::string> notes;  // what the planner could not do as well as it wished
 };
 
 struct Program {
   static constexpr uint32_t kFormat = 1;  // of the serialised form
-  std::string model;              // program name, e.g. llama
-  std::string task;               // causal_lm, masked_lm, …
+  std::string model;                      // program name, e.g. llama
+  std::string task;                       // causal_lm, masked_lm, …
   Store<SymId, Symbol> symbols;
   Store<IntId, IntExpr> ints;
   Store<WeightId, Weight> weights;

@@ -1,9 +1,9 @@
 // The serialised form of a Program. One archive walk serves writing and reading, so that the two
 // cannot differ; the reader checks every count, enumerator and id.
+#include <fmt/format.h>
+
 #include <cstring>
 #include <type_traits>
-
-#include <fmt/format.h>
 
 #include "runtime/core/program.h"
 
@@ -53,14 +53,16 @@ class Reader {
       return 0;
     }
     uint64_t v = 0;
-    for (int i = 7; i >= 0; --i) v = v << 8 | static_cast<uint8_t>(bytes_[pos_ + static_cast<size_t>(i)]);
+    for (int i = 7; i >= 0; --i)
+      v = v << 8 | static_cast<uint8_t>(bytes_[pos_ + static_cast<size_t>(i)]);
     pos_ += 8;
     return v;
   }
   // A count of things that take at least `least` bytes each.
   void size(size_t& n, size_t least) {
     uint64_t v = u64();
-    if (ok() && v > (bytes_.size() - pos_) / least) fail("count is larger than the rest of the file");
+    if (ok() && v > (bytes_.size() - pos_) / least)
+      fail("count is larger than the rest of the file");
     n = ok() ? static_cast<size_t>(v) : 0;
   }
   void integer(int64_t& v) { v = static_cast<int64_t>(u64()); }
@@ -84,11 +86,17 @@ class Reader {
 // ---- pieces --------------------------------------------------------------------------------
 
 template <class A>
-void io(A& a, int64_t& v) { a.integer(v); }
+void io(A& a, int64_t& v) {
+  a.integer(v);
+}
 template <class A>
-void io(A& a, double& v) { a.real(v); }
+void io(A& a, double& v) {
+  a.real(v);
+}
 template <class A>
-void io(A& a, std::string& v) { a.text(v); }
+void io(A& a, std::string& v) {
+  a.text(v);
+}
 
 template <class A>
 void io(A& a, int32_t& v) {
@@ -117,11 +125,16 @@ void io_enum(A& a, E& v, int64_t last) {
   v = static_cast<E>(wide);
 }
 template <class A>
-void io(A& a, DType& v) { io_enum(a, v, static_cast<int64_t>(DType::F32)); }
+void io(A& a, DType& v) {
+  io_enum(a, v, static_cast<int64_t>(DType::F32));
+}
 
 // Ids are checked against what exists once everything is read (see Checker).
 template <class A, class Id>
-  requires requires(Id id) { id.index; id.valid(); }
+requires requires(Id id) {
+  id.index;
+  id.valid();
+}
 void io(A& a, Id& id) { io(a, id.index); }
 
 template <class A, class T>
@@ -157,24 +170,29 @@ void io_variant(A& a, std::variant<Ts...>& v) {
     }
   }
   if constexpr (I < sizeof...(Ts)) {
-    if (v.index() == I) io(a, std::get<I>(v));
-    else io_variant<A, I + 1>(a, v);
+    if (v.index() == I)
+      io(a, std::get<I>(v));
+    else
+      io_variant<A, I + 1>(a, v);
   }
 }
 
-template <class A> void io(A& a, Symbol& s) {
+template <class A>
+void io(A& a, Symbol& s) {
   io(a, s.name);
   io_enum(a, s.kind, 1);
   io(a, s.upper);
 }
-template <class A> void io(A& a, IntExpr& e) {
+template <class A>
+void io(A& a, IntExpr& e) {
   io_enum(a, e.kind, static_cast<int64_t>(IntExpr::Kind::Max));
   io(a, e.value);
   io(a, e.sym);
   io(a, e.a);
   io(a, e.b);
 }
-template <class A> void io(A& a, WeightNode& node, int depth) {
+template <class A>
+void io(A& a, WeightNode& node, int depth) {
   if (depth > 16) return a.fail("weight is nested too deeply");
   io_enum(a, node.kind, static_cast<int64_t>(WeightNode::Kind::Transpose));
   io(a, node.name);
@@ -186,18 +204,21 @@ template <class A> void io(A& a, WeightNode& node, int depth) {
   if (A::kReading) node.parts.resize(n);
   for (size_t i = 0; i < n && a.ok(); ++i) io(a, node.parts[i], depth + 1);
 }
-template <class A> void io(A& a, Weight& w) {
+template <class A>
+void io(A& a, Weight& w) {
   io(a, w.source, 0);
   io(a, w.shape);
   io_enum(a, w.storage, static_cast<int64_t>(Storage::Count) - 1);
   io_enum(a, w.use, static_cast<int64_t>(Weight::Use::Rows));
 }
-template <class A> void io(A& a, Constant& c) {
+template <class A>
+void io(A& a, Constant& c) {
   io(a, c.dtype);
   io(a, c.shape);
   io(a, c.bytes);
 }
-template <class A> void io(A& a, State& s) {
+template <class A>
+void io(A& a, State& s) {
   io(a, s.name);
   io_enum(a, s.kind, static_cast<int64_t>(State::Kind::Opaque));
   io(a, s.dtype);
@@ -206,40 +227,62 @@ template <class A> void io(A& a, State& s) {
   io(a, s.token_axis);
   io(a, s.window);
 }
-template <class A> void io(A& a, StateScalar& s) {
+template <class A>
+void io(A& a, StateScalar& s) {
   io(a, s.name);
   io(a, s.symbol);
   io(a, s.initial);
 }
-template <class A> void io(A&, PlaceNone&) {}
-template <class A> void io(A& a, PlaceWeight& p) { io(a, p.weight); }
-template <class A> void io(A& a, PlaceConstant& p) { io(a, p.constant); }
-template <class A> void io(A& a, PlaceInput& p) { io(a, p.input); }
-template <class A> void io(A& a, PlaceState& p) { io(a, p.state); }
-template <class A> void io(A& a, PlaceArena& p) { io(a, p.offset); }
-template <class A> void io(A& a, PlaceView& p) {
+template <class A>
+void io(A&, PlaceNone&) {}
+template <class A>
+void io(A& a, PlaceWeight& p) {
+  io(a, p.weight);
+}
+template <class A>
+void io(A& a, PlaceConstant& p) {
+  io(a, p.constant);
+}
+template <class A>
+void io(A& a, PlaceInput& p) {
+  io(a, p.input);
+}
+template <class A>
+void io(A& a, PlaceState& p) {
+  io(a, p.state);
+}
+template <class A>
+void io(A& a, PlaceArena& p) {
+  io(a, p.offset);
+}
+template <class A>
+void io(A& a, PlaceView& p) {
   io(a, p.of);
   io(a, p.offset);
   io(a, p.strides);
 }
-template <class A> void io(A& a, Value& v) {
+template <class A>
+void io(A& a, Value& v) {
   io(a, v.dtype);
   io(a, v.shape);
   io_variant(a, v.place);
   io(a, v.name);
   io(a, v.quantised);
 }
-template <class A> void io(A& a, NumericPolicy& p) {
+template <class A>
+void io(A& a, NumericPolicy& p) {
   io_enum(a, p.activations, static_cast<int64_t>(NumericPolicy::Activations::Int8Block));
   io_enum(a, p.products, static_cast<int64_t>(NumericPolicy::Products::Int));
   io(a, p.store);
   io(a, p.reassociate);
 }
-template <class A> void io(A& a, Param& p) {
+template <class A>
+void io(A& a, Param& p) {
   io(a, p.name);
   io_variant(a, p.value);
 }
-template <class A> void io(A& a, Instr& i) {
+template <class A>
+void io(A& a, Instr& i) {
   int64_t number = static_cast<int64_t>(i.operation);
   a.integer(number);
   i.operation = static_cast<Operation>(number);
@@ -258,28 +301,33 @@ template <class A> void io(A& a, Instr& i) {
   io(a, i.source);
   io(a, i.scope);
 }
-template <class A> void io(A& a, Input& in) {
+template <class A>
+void io(A& a, Input& in) {
   io(a, in.name);
   io(a, in.dtype);
   io(a, in.shape);
   io(a, in.is_scalar);
   io(a, in.symbol);
 }
-template <class A> void io(A& a, Output& o) {
+template <class A>
+void io(A& a, Output& o) {
   io(a, o.name);
   io(a, o.value);
 }
-template <class A> void io(A& a, ScalarUpdate& u) {
+template <class A>
+void io(A& a, ScalarUpdate& u) {
   io(a, u.scalar);
   io(a, u.value);
 }
-template <class A> void io(A& a, EntryCheck& c) {
+template <class A>
+void io(A& a, EntryCheck& c) {
   io_enum(a, c.relation, 1);
   io(a, c.left);
   io(a, c.right);
   io(a, c.what);
 }
-template <class A> void io(A& a, Phase& p) {
+template <class A>
+void io(A& a, Phase& p) {
   io(a, p.name);
   io(a, p.masked);
   io(a, p.selects_rows);
@@ -292,7 +340,8 @@ template <class A> void io(A& a, Phase& p) {
   io(a, p.arena_bytes);
   io(a, p.notes);
 }
-template <class A> void io(A& a, Program& p) {
+template <class A>
+void io(A& a, Program& p) {
   io(a, p.model);
   io(a, p.task);
   io(a, p.symbols);
@@ -355,7 +404,8 @@ class Checker {
     if (why_) return;
     size_t bytes = dtype_size(c.dtype);
     for (int64_t d : c.shape) {
-      if (__builtin_mul_overflow(bytes, static_cast<size_t>(d), &bytes)) return need(false, "constant too large");
+      if (__builtin_mul_overflow(bytes, static_cast<size_t>(d), &bytes))
+        return need(false, "constant too large");
     }
     need(bytes == c.bytes.size(), "constant of another size than its shape");
   }
@@ -366,12 +416,16 @@ class Checker {
     need(s.token_axis >= -1 && s.token_axis < rank, "token axis out of range");
   }
   void place(const Phase& phase, const Value& v) {
-    if (auto* w = std::get_if<PlaceWeight>(&v.place)) id(w->weight, p_.weights.size(), "weight out of range");
-    if (auto* c = std::get_if<PlaceConstant>(&v.place)) id(c->constant, p_.constants.size(), "constant out of range");
-    if (auto* s = std::get_if<PlaceState>(&v.place)) id(s->state, p_.states.size(), "state out of range");
+    if (auto* w = std::get_if<PlaceWeight>(&v.place))
+      id(w->weight, p_.weights.size(), "weight out of range");
+    if (auto* c = std::get_if<PlaceConstant>(&v.place))
+      id(c->constant, p_.constants.size(), "constant out of range");
+    if (auto* s = std::get_if<PlaceState>(&v.place))
+      id(s->state, p_.states.size(), "state out of range");
     if (auto* a = std::get_if<PlaceArena>(&v.place)) integer(a->offset);
     if (auto* in = std::get_if<PlaceInput>(&v.place)) {
-      need(in->input >= 0 && static_cast<size_t>(in->input) < phase.inputs.size(), "input out of range");
+      need(in->input >= 0 && static_cast<size_t>(in->input) < phase.inputs.size(),
+           "input out of range");
     }
     if (auto* view = std::get_if<PlaceView>(&v.place)) {
       id(view->of, phase.values.size(), "view of no value");
@@ -406,7 +460,8 @@ class Checker {
     for (const Instr& i : phase.code) instr(phase, i);
     for (const Output& o : phase.outputs) id(o.value, phase.values.size(), "output out of range");
     for (const ScalarUpdate& u : phase.updates) {
-      need(u.scalar >= 0 && static_cast<size_t>(u.scalar) < p_.scalars.size(), "scalar out of range");
+      need(u.scalar >= 0 && static_cast<size_t>(u.scalar) < p_.scalars.size(),
+           "scalar out of range");
       integer(u.value);
     }
     for (const EntryCheck& c : phase.checks) {
@@ -444,7 +499,8 @@ Result<Program> deserialise(std::string_view bytes) {
   }
   Reader reader(bytes.substr(sizeof kMagic));
   auto offset = [&] { return reader.offset() + sizeof kMagic; };
-  if (reader.u64() != Program::kFormat && reader.ok()) return format_error("another format version", offset());
+  if (reader.u64() != Program::kFormat && reader.ok())
+    return format_error("another format version", offset());
   Program program;
   if (reader.ok()) io(reader, program);
   if (reader.ok() && !reader.at_end()) reader.fail("bytes after the end");

@@ -29,7 +29,8 @@ class Printer {
     }
     for (size_t i = 0; i < program_.states.size(); ++i) show_state(i);
     for (const StateScalar& s : program_.scalars) {
-      out_ += fmt::format("scalar {} is {} from {}\n", s.name, program_.symbols[s.symbol].name, s.initial);
+      out_ += fmt::format("scalar {} is {} from {}\n", s.name, program_.symbols[s.symbol].name,
+                          s.initial);
     }
     for (const Phase& phase : program_.phases) show_phase(phase);
     return std::move(out_);
@@ -48,16 +49,26 @@ class Printer {
       return fmt::format("{}({},{})", name, show_int(e.a), show_int(e.b));
     };
     switch (e.kind) {
-      case Kind::Const: return std::to_string(e.value);
-      case Kind::Sym: return program_.symbols[e.sym].name;
-      case Kind::Add: return infix("+", 1);
-      case Kind::Sub: return infix("-", 1);
-      case Kind::Mul: return infix("*", 2);
-      case Kind::FloorDiv: return infix("/", 2);
-      case Kind::CeilDiv: return call("ceil_div");
-      case Kind::Mod: return infix("%", 2);
-      case Kind::Min: return call("min");
-      case Kind::Max: return call("max");
+      case Kind::Const:
+        return std::to_string(e.value);
+      case Kind::Sym:
+        return program_.symbols[e.sym].name;
+      case Kind::Add:
+        return infix("+", 1);
+      case Kind::Sub:
+        return infix("-", 1);
+      case Kind::Mul:
+        return infix("*", 2);
+      case Kind::FloorDiv:
+        return infix("/", 2);
+      case Kind::CeilDiv:
+        return call("ceil_div");
+      case Kind::Mod:
+        return infix("%", 2);
+      case Kind::Min:
+        return call("min");
+      case Kind::Max:
+        return call("max");
     }
     return "?";
   }
@@ -80,13 +91,18 @@ class Printer {
     for (const WeightNode& p : node.parts) parts.push_back(show_source(p));
     std::string inner = join(parts, ", ");
     switch (node.kind) {
-      case Kind::Param: return "`" + node.name + "`";
-      case Kind::Concat: return fmt::format("concat({}, axis={})", inner, node.axis);
-      case Kind::Stack: return fmt::format("stack({})", inner);
+      case Kind::Param:
+        return "`" + node.name + "`";
+      case Kind::Concat:
+        return fmt::format("concat({}, axis={})", inner, node.axis);
+      case Kind::Stack:
+        return fmt::format("stack({})", inner);
       case Kind::Slice:
         return fmt::format("slice({}, axis={}, {}:{})", inner, node.axis, node.from, node.to);
-      case Kind::Select: return fmt::format("select({}, {})", inner, node.from);
-      case Kind::Transpose: return fmt::format("transpose({})", inner);
+      case Kind::Select:
+        return fmt::format("select({}, {})", inner, node.from);
+      case Kind::Transpose:
+        return fmt::format("transpose({})", inner);
     }
     return "?";
   }
@@ -94,8 +110,9 @@ class Printer {
   void show_state(size_t i) {
     static constexpr const char* kKinds[] = {"token", "recurrent", "opaque"};
     const State& s = program_.states[program_.states.id_at(i)];
-    out_ += fmt::format("state s{} {} {} {} {} rows={}", i, s.name, kKinds[static_cast<int>(s.kind)],
-                        spelling(s.dtype), show_shape(s.shape), s.row_axis);
+    out_ +=
+        fmt::format("state s{} {} {} {} {} rows={}", i, s.name, kKinds[static_cast<int>(s.kind)],
+                    spelling(s.dtype), show_shape(s.shape), s.row_axis);
     if (s.token_axis >= 0) out_ += fmt::format(" tokens={}", s.token_axis);
     if (s.window >= 0) out_ += fmt::format(" window={}", s.window);
     out_ += '\n';
@@ -103,13 +120,18 @@ class Printer {
 
   std::string show_place(const Value& v) const {
     switch (v.place_kind()) {
-      case PlaceKind::None: return "nowhere";
-      case PlaceKind::Weight: return fmt::format("w{}", std::get<PlaceWeight>(v.place).weight.index);
+      case PlaceKind::None:
+        return "nowhere";
+      case PlaceKind::Weight:
+        return fmt::format("w{}", std::get<PlaceWeight>(v.place).weight.index);
       case PlaceKind::Constant:
         return fmt::format("c{}", std::get<PlaceConstant>(v.place).constant.index);
-      case PlaceKind::Input: return fmt::format("input {}", std::get<PlaceInput>(v.place).input);
-      case PlaceKind::State: return fmt::format("s{}", std::get<PlaceState>(v.place).state.index);
-      case PlaceKind::Arena: return "at " + show_int(std::get<PlaceArena>(v.place).offset);
+      case PlaceKind::Input:
+        return fmt::format("input {}", std::get<PlaceInput>(v.place).input);
+      case PlaceKind::State:
+        return fmt::format("s{}", std::get<PlaceState>(v.place).state.index);
+      case PlaceKind::Arena:
+        return "at " + show_int(std::get<PlaceArena>(v.place).offset);
       case PlaceKind::View: {
         const PlaceView& view = std::get<PlaceView>(v.place);
         return fmt::format("view of {} + {} strides {}", show_val(view.of), show_int(view.offset),
@@ -156,7 +178,8 @@ class Printer {
     out_ += show_policy(instr.policy);
     if (!instr.barrier) out_ += " no_barrier";
     if (instr.workspace.valid()) {
-      out_ += fmt::format(" workspace {} at {}", show_int(instr.workspace), show_int(instr.workspace_offset));
+      out_ += fmt::format(" workspace {} at {}", show_int(instr.workspace),
+                          show_int(instr.workspace_offset));
     }
     if (!instr.scope.empty()) out_ += " @" + instr.scope;
     if (!instr.source.empty()) out_ += " ; " + instr.source;
@@ -168,13 +191,14 @@ class Printer {
                         phase.selects_rows ? " selects_rows" : "", show_int(phase.arena_bytes));
     for (const Input& in : phase.inputs) {
       out_ += fmt::format("  input {} {}", in.name, spelling(in.dtype));
-      out_ += in.is_scalar ? " scalar " + program_.symbols[in.symbol].name : " " + show_shape(in.shape);
+      out_ +=
+          in.is_scalar ? " scalar " + program_.symbols[in.symbol].name : " " + show_shape(in.shape);
       out_ += '\n';
     }
     for (const EntryCheck& check : phase.checks) {
       bool eq = check.relation == EntryCheck::Relation::Eq;
-      out_ += fmt::format("  check {} {} {} ; {}\n", show_int(check.left), eq ? "==" : "<=",
-                          show_int(check.right), check.what);
+      out_ += fmt::format("  check {} {} {} ; {}\n", show_int(check.left),
+                          eq ? "==" : "<=", show_int(check.right), check.what);
     }
     for (size_t i = 0; i < phase.values.size(); ++i) {
       const Value& v = phase.values[phase.values.id_at(i)];
@@ -183,10 +207,11 @@ class Printer {
       out_ += v.name.empty() ? "\n" : " `" + v.name + "`\n";
     }
     for (const Instr& instr : phase.code) show_instr(instr);
-    for (const Output& o : phase.outputs) out_ += fmt::format("  output {} {}\n", o.name, show_val(o.value));
+    for (const Output& o : phase.outputs)
+      out_ += fmt::format("  output {} {}\n", o.name, show_val(o.value));
     for (const ScalarUpdate& u : phase.updates) {
-      out_ += fmt::format("  update {} to {}\n", program_.scalars[static_cast<size_t>(u.scalar)].name,
-                          show_int(u.value));
+      out_ += fmt::format("  update {} to {}\n",
+                          program_.scalars[static_cast<size_t>(u.scalar)].name, show_int(u.value));
     }
     for (const std::string& note : phase.notes) out_ += "  note " + note + "\n";
   }

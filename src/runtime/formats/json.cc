@@ -15,23 +15,33 @@ class Converter {
   Converter(const std::string& file, const JsonOptions& options) : file_(file), options_(options) {}
 
   Error fail(int64_t at, const std::string& what) const {
-    return Error{"FILE-JSON", "`" + file_ + "` is not valid JSON: " + what, file_, options_.base_offset + at, {}};
+    return Error{"FILE-JSON",
+                 "`" + file_ + "` is not valid JSON: " + what,
+                 file_,
+                 options_.base_offset + at,
+                 {}};
   }
 
   Result<ConfigValue> value(json::Value from) const {
     switch (from.kind()) {
       case json::Kind::Missing:
-      case json::Kind::Null: return ConfigValue::null();
-      case json::Kind::Bool: return scalar<bool>(from);
-      case json::Kind::Int: return scalar<int64_t>(from);
-      case json::Kind::Float: return scalar<double>(from);
+      case json::Kind::Null:
+        return ConfigValue::null();
+      case json::Kind::Bool:
+        return scalar<bool>(from);
+      case json::Kind::Int:
+        return scalar<int64_t>(from);
+      case json::Kind::Float:
+        return scalar<double>(from);
       case json::Kind::String: {
         std::string_view text;
         from.get(text);
         return ConfigValue::of(std::string(text));
       }
-      case json::Kind::Array: return list(from);
-      case json::Kind::Object: return map(from);
+      case json::Kind::Array:
+        return list(from);
+      case json::Kind::Object:
+        return map(from);
     }
     return ConfigValue::null();
   }
@@ -64,7 +74,8 @@ class Converter {
       if (fresh) {
         out.members.emplace_back(std::string(it.key()), std::move(converted));
       } else if (options_.duplicates == DuplicateKeys::Refuse) {
-        return fail(static_cast<int64_t>(it.key_offset()), "key `" + std::string(it.key()) + "` occurs twice");
+        return fail(static_cast<int64_t>(it.key_offset()),
+                    "key `" + std::string(it.key()) + "` occurs twice");
       } else {
         out.members[place->second].second = std::move(converted);
       }
@@ -78,7 +89,8 @@ class Converter {
 
 }  // namespace
 
-Result<ConfigValue> parse_json(std::string_view text, const std::string& file, const JsonOptions& options) {
+Result<ConfigValue> parse_json(std::string_view text, const std::string& file,
+                               const JsonOptions& options) {
   Converter converter(file, options);
   auto document = json::parse(text);
   if (!document) return converter.fail(document.error().offset, document.error().message);

@@ -22,7 +22,7 @@ struct Loop {
   const GenerateOptions& options;
   OnToken on_token;
   const CancelFlag* cancel;
-  int64_t room;                        // tokens that a row may still get
+  int64_t room;  // tokens that a row may still get
   std::vector<RowResult> rows;
   std::vector<Sampler> samplers;
   std::vector<int64_t> next;
@@ -33,13 +33,15 @@ struct Loop {
   void cancel_rest();
 };
 
-Result<RunStatus> Loop::feed_prompts(const std::vector<std::vector<int64_t>>& prompts, int64_t longest) {
+Result<RunStatus> Loop::feed_prompts(const std::vector<std::vector<int64_t>>& prompts,
+                                     int64_t longest) {
   std::vector<int64_t> ids(prompts.size() * static_cast<size_t>(longest), options.pad_id);
   std::vector<uint8_t> valid(ids.size(), 0);
   bool padded = false;
   for (size_t row = 0; row < prompts.size(); ++row) {
     const auto count = static_cast<int64_t>(prompts[row].size());
-    const int64_t at = static_cast<int64_t>(row) * longest + (options.pad_right ? 0 : longest - count);
+    const int64_t at =
+        static_cast<int64_t>(row) * longest + (options.pad_right ? 0 : longest - count);
     std::copy(prompts[row].begin(), prompts[row].end(), ids.begin() + at);
     std::fill_n(valid.begin() + at, count, 1);
     padded = padded || count != longest;
@@ -108,18 +110,21 @@ Result<std::vector<RowResult>> generate(Session& session,
   // The last token chosen needs no position: it is not fed.
   const int64_t left = session.capacity() - session.length() - longest + 1;
   if (left < 1) {
-    return Error{"USE-CONTEXT", "the prompt of " + std::to_string(longest) + " tokens does not fit: " +
+    return Error{"USE-CONTEXT", "the prompt of " + std::to_string(longest) +
+                                    " tokens does not fit: " +
                                     std::to_string(session.capacity() - session.length()) + " of " +
                                     std::to_string(session.capacity()) + " positions are left"};
   }
-  if (options.max_tokens < 1) return std::vector<RowResult>(prompts.size(), {{}, {}, Finish::Length});
+  if (options.max_tokens < 1)
+    return std::vector<RowResult>(prompts.size(), {{}, {}, Finish::Length});
   Loop loop{session, options, on_token, cancel, std::min(left, options.max_tokens), {}, {}, {}};
   loop.rows.resize(prompts.size());
   loop.next.resize(prompts.size());
   for (size_t row = 0; row < prompts.size(); ++row) {
     loop.samplers.emplace_back(options.sampling, session.vocabulary(), row);
     loop.rows[row].ids.reserve(static_cast<size_t>(loop.room));
-    if (options.sampling.logprobs >= 0) loop.rows[row].logprobs.reserve(static_cast<size_t>(loop.room));
+    if (options.sampling.logprobs >= 0)
+      loop.rows[row].logprobs.reserve(static_cast<size_t>(loop.room));
   }
   const double begin = seconds();
   AXON_TRY(RunStatus status, loop.feed_prompts(prompts, longest));
@@ -132,7 +137,8 @@ Result<std::vector<RowResult>> generate(Session& session,
     times->prompt_tokens = total;
     times->prompt_seconds = middle - begin;
     times->decode_seconds = seconds() - middle;
-    for (const RowResult& row : loop.rows) times->generated_tokens += static_cast<int64_t>(row.ids.size());
+    for (const RowResult& row : loop.rows)
+      times->generated_tokens += static_cast<int64_t>(row.ids.size());
   }
   return std::move(loop.rows);
 }

@@ -12,24 +12,24 @@ namespace axon::runtime {
 
 enum class Finish : uint8_t {
   Running,
-  Eos,        // an end token was chosen; it is not among the result's ids
-  Stop,       // a stop sequence of ids was completed, or the callback said so
-  Length,     // max_tokens or the capacity is reached
+  Eos,     // an end token was chosen; it is not among the result's ids
+  Stop,    // a stop sequence of ids was completed, or the callback said so
+  Length,  // max_tokens or the capacity is reached
   Cancelled,
 };
 
 struct GenerateOptions {
   SamplingOptions sampling;
   int64_t max_tokens = 20;
-  std::vector<int64_t> eos;                     // any of them ends a row
-  std::vector<std::vector<int64_t>> stop;       // sequences of ids; the result keeps them
-  bool pad_right = false;                       // batches are padded on the left otherwise
+  std::vector<int64_t> eos;                // any of them ends a row
+  std::vector<std::vector<int64_t>> stop;  // sequences of ids; the result keeps them
+  bool pad_right = false;                  // batches are padded on the left otherwise
   int64_t pad_id = 0;
 };
 
 struct RowResult {
-  std::vector<int64_t> ids;                     // generated ones only
-  std::vector<float> logprobs;                  // with sampling.logprobs ≥ 0
+  std::vector<int64_t> ids;     // generated ones only
+  std::vector<float> logprobs;  // with sampling.logprobs ≥ 0
   Finish finish = Finish::Running;
 };
 
@@ -42,7 +42,7 @@ struct GenerateTimes {
 // Called for every token of a row that is kept, in order of rows within a step. False ends the row.
 struct TokenEvent {
   int64_t row = 0;
-  int64_t index = 0;                            // among the row's generated tokens
+  int64_t index = 0;  // among the row's generated tokens
   Choice choice;
 };
 using OnToken = function_ref<bool(const TokenEvent&)>;

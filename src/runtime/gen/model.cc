@@ -47,7 +47,8 @@ Result<std::unique_ptr<Model>> Model::load(Program program, model::ParamSource& 
 Executor& Model::executor(int phase) {
   auto& executor = executors_[static_cast<size_t>(phase)];
   if (executor == nullptr) {
-    executor = std::make_unique<Executor>(bound_->bound(), static_cast<size_t>(phase), *pool_, arena_);
+    executor =
+        std::make_unique<Executor>(bound_->bound(), static_cast<size_t>(phase), *pool_, arena_);
   }
   return *executor;
 }
@@ -150,7 +151,8 @@ const NamedTensor* find_input(const std::vector<NamedTensor>& given, std::string
 bool has_zero(const NamedTensor& t) {
   const size_t size = dtype_size(t.dtype);
   for (size_t i = 0; i + size <= t.bytes.size(); i += size) {
-    if (load_int(plain_storage(t.dtype), reinterpret_cast<const uint8_t*>(t.bytes.data()) + i) == 0) {
+    if (load_int(plain_storage(t.dtype), reinterpret_cast<const uint8_t*>(t.bytes.data()) + i) ==
+        0) {
       return true;
     }
   }
@@ -164,7 +166,8 @@ Error rank_error(const Input& input, const NamedTensor& t) {
 
 // Positions that a mask store has room for: the capacity of the call where the phase has one, else
 // the mask's own width.
-int64_t store_width(const Phase& phase, const std::vector<NamedTensor>& given, const NamedTensor& mask) {
+int64_t store_width(const Phase& phase, const std::vector<NamedTensor>& given,
+                    const NamedTensor& mask) {
   const bool asks = std::any_of(phase.inputs.begin(), phase.inputs.end(), [](const Input& input) {
     return role_of(input) == InputRole::Capacity;
   });
@@ -173,7 +176,8 @@ int64_t store_width(const Phase& phase, const std::vector<NamedTensor>& given, c
   return capacity != nullptr ? std::max(first_integer(*capacity), width) : width;
 }
 
-Result<void> bind_scalar(const Input& input, const std::vector<NamedTensor>& given, CallInputs& call) {
+Result<void> bind_scalar(const Input& input, const std::vector<NamedTensor>& given,
+                         CallInputs& call) {
   const NamedTensor* t = find_input(given, input.name);
   const InputRole role = role_of(input);
   if (t == nullptr && role == InputRole::Capacity) {
@@ -238,7 +242,8 @@ bool takes_more(const Phase& plain, const Phase& masked, const std::vector<Named
   });
 }
 
-// The last masked phase of a name: plans list the one that takes every optional input after the others.
+// The last masked phase of a name: plans list the one that takes every optional input after the
+// others.
 int fullest_phase(const Program& program, std::string_view name) {
   for (size_t i = program.phases.size(); i > 0; --i) {
     const Phase& phase = program.phases[i - 1];
@@ -268,7 +273,8 @@ NamedTensor read_output(const std::string& name, const View& view) {
       offset += rest % view.shape[a] * view.stride[a];
       rest /= view.shape[a];
     }
-    t.bytes.append(reinterpret_cast<const char*>(view.data + offset * size), static_cast<size_t>(size));
+    t.bytes.append(reinterpret_cast<const char*>(view.data + offset * size),
+                   static_cast<size_t>(size));
   }
   return t;
 }
@@ -314,8 +320,8 @@ Result<std::vector<NamedTensor>> Model::forward(std::string_view phase_name,
                                      : Result<StateSet>(StateSet{});
   if (!states) return states.error();
   if (stateful) AXON_TRY_VOID(states->allocate());
-  AXON_TRY(const RunStatus status,
-           run(index, call.bindings, call.views.data(), stateful ? states->views() : nullptr, cancel));
+  AXON_TRY(const RunStatus status, run(index, call.bindings, call.views.data(),
+                                       stateful ? states->views() : nullptr, cancel));
   if (status == RunStatus::Cancelled) return Error{"RUN-INTERRUPTED", "interrupted"};
   std::vector<NamedTensor> outputs;
   for (size_t o = 0; o < phase.outputs.size(); ++o) {

@@ -15,11 +15,11 @@
 namespace axon::runtime {
 
 struct ModelOptions {
-  int threads = 0;                // 0: default_threads()
-  std::string isa;                // `--isa`, empty: the best
+  int threads = 0;  // 0: default_threads()
+  std::string isa;  // `--isa`, empty: the best
   bool pack = true;
   MathOptions math;
-  DType store = DType::Unknown;   // of key/value stores; Unknown: as the preset has it
+  DType store = DType::Unknown;  // of key/value stores; Unknown: as the preset has it
   bool check_memory = true;
 };
 
@@ -53,7 +53,8 @@ class Model {
   // length. The variant with a mask is taken when a mask with a zero is given, or when there is no
   // other. Integers and booleans are converted as the phase needs them.
   // Errors: RUN-INPUT, RUN-RANK, RUN-SHAPE and those of the executor.
-  Result<std::vector<NamedTensor>> forward(std::string_view phase, const std::vector<NamedTensor>& inputs,
+  Result<std::vector<NamedTensor>> forward(std::string_view phase,
+                                           const std::vector<NamedTensor>& inputs,
                                            const CancelFlag* cancel = nullptr);
 
   // What sessions of so many rows, positions and tokens a call will take at most, weights included.
@@ -68,7 +69,8 @@ class Model {
   std::vector<std::unique_ptr<Executor>> executors_;
 };
 
-// Sets the shape symbols that are an axis of `shape` by themselves; false when one is set otherwise.
+// Sets the shape symbols that are an axis of `shape` by themselves; false when one is set
+// otherwise.
 bool bind_shape(const Program& program, const std::vector<IntId>& shape, const int64_t* actual,
                 Bindings& bindings);
 bool has_symbol(const Bindings& bindings, SymId symbol);

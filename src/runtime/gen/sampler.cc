@@ -31,7 +31,8 @@ Sampler::Sampler(const SamplingOptions& options, int64_t vocabulary, uint64_t ro
 
 void Sampler::prompt(const int64_t* ids, int64_t count) {
   for (int64_t i = 0; i < count; ++i) {
-    if (ids[i] >= 0 && static_cast<size_t>(ids[i]) < seen_.size()) seen_[static_cast<size_t>(ids[i])] = 1;
+    if (ids[i] >= 0 && static_cast<size_t>(ids[i]) < seen_.size())
+      seen_[static_cast<size_t>(ids[i])] = 1;
   }
 }
 
@@ -64,7 +65,7 @@ void Sampler::keep_top_k() {
 }
 
 void Sampler::keep_top_p_and_min_p() {
-  const bool top_p = options_.top_p < 1.0, min_p = options_.min_p > 0.0;
+  const bool top_p = options_.top_p<1.0, min_p = options_.min_p> 0.0;
   if (!top_p && !min_p) return;
   const float largest = *std::max_element(scores_.begin(), scores_.end());
   double total = 0;
@@ -91,7 +92,8 @@ void Sampler::keep_top_p_and_min_p() {
     before += p;
   }
   if (!min_p || kept <= 0) return;
-  // The largest has probability exp(0) / …, so the quotient of two probabilities is exp of a difference.
+  // The largest has probability exp(0) / …, so the quotient of two probabilities is exp of a
+  // difference.
   for (float& score : scores_) {
     if (std::exp(static_cast<double>(score) - largest) < options_.min_p) score = -INFINITY;
   }
@@ -124,10 +126,9 @@ void Sampler::measure(const float* logits, Choice& choice) {
   choice.logprob = static_cast<float>(logits[choice.id] - norm);
   if (best_.empty()) return;
   std::iota(order_.begin(), order_.end(), 0);
-  std::partial_sort(order_.begin(), order_.begin() + static_cast<int64_t>(best_.size()), order_.end(),
-                    [&](int32_t a, int32_t b) {
-                      return logits[a] != logits[b] ? logits[a] > logits[b] : a < b;
-                    });
+  std::partial_sort(
+      order_.begin(), order_.begin() + static_cast<int64_t>(best_.size()), order_.end(),
+      [&](int32_t a, int32_t b) { return logits[a] != logits[b] ? logits[a] > logits[b] : a < b; });
   for (size_t i = 0; i < best_.size(); ++i) {
     best_[i] = {order_[i], static_cast<float>(logits[order_[i]] - norm)};
   }

@@ -38,7 +38,8 @@ Result<std::unique_ptr<Session>> Session::create(Model& model, const SessionOpti
   }
   AXON_TRY_VOID(session->find_phases());
   if (model.options().check_memory) {
-    AXON_TRY(const MemoryAnswer answer, model.memory(options.rows, options.capacity, session->options_.chunk));
+    AXON_TRY(const MemoryAnswer answer,
+             model.memory(options.rows, options.capacity, session->options_.chunk));
     AXON_TRY_VOID(check_fits(answer, available_memory()));
   }
   AXON_TRY_VOID(session->allocate());
@@ -50,15 +51,18 @@ Result<void> Session::find_phases() {
   cached_ = model_->phase_index("extend", false) >= 0 || model_->phase_index("extend", true) >= 0;
   bool found = false;
   for (const Phase& phase : program.phases) {
-    const bool used = cached_ ? phase.name == "start" || phase.name == "extend" || phase.name == "step"
-                              : phase.name == kUncached || phase.name == "start";
+    const bool used = cached_
+                          ? phase.name == "start" || phase.name == "extend" || phase.name == "step"
+                          : phase.name == kUncached || phase.name == "start";
     if (!used) continue;
     AXON_TRY_VOID(check_inputs(phase));
     const int output = logits_output(phase);
-    if (output < 0) return Error{"RUN-INPUT", "the program has no output `logits` to choose tokens by"};
+    if (output < 0)
+      return Error{"RUN-INPUT", "the program has no output `logits` to choose tokens by"};
     const Value& logits = phase.values[phase.outputs[static_cast<size_t>(output)].value];
     const IntExpr& width = program.ints[logits.shape.back()];
-    if (width.kind != IntExpr::Kind::Const) return Error{"RUN-SHAPE", "the width of `logits` is not fixed"};
+    if (width.kind != IntExpr::Kind::Const)
+      return Error{"RUN-SHAPE", "the width of `logits` is not fixed"};
     vocabulary_ = width.value;
     inputs_.resize(std::max(inputs_.size(), phase.inputs.size()));
     found = true;
@@ -92,7 +96,8 @@ Result<void> Session::allocate() {
   }
   AXON_TRY(states_, StateSet::plan(program, bindings_, model_->options().store));
   AXON_TRY_VOID(states_.allocate());
-  const auto rows = static_cast<size_t>(options_.rows), capacity = static_cast<size_t>(options_.capacity);
+  const auto rows = static_cast<size_t>(options_.rows),
+             capacity = static_cast<size_t>(options_.capacity);
   ids_.resize(rows * (cached_ ? static_cast<size_t>(options_.chunk) : capacity));
   mask_.assign(rows * capacity, 0);
   mask_bytes_.resize(rows * capacity * sizeof(int64_t));
@@ -149,10 +154,12 @@ void Session::write_inputs(const Phase& phase, int64_t count, int64_t rows_wante
     const Input& input = phase.inputs[i];
     const InputRole role = role_of(input);
     if (role == InputRole::MaskLength) bindings_.set(input.symbol, total);
-    if (role == InputRole::Capacity && input.is_scalar) bindings_.set(input.symbol, options_.capacity);
+    if (role == InputRole::Capacity && input.is_scalar)
+      bindings_.set(input.symbol, options_.capacity);
     if (input.is_scalar) continue;
     if (role == InputRole::Ids) set_view(inputs_[i], input.dtype, {rows, count}, ids_.data());
-    if (role == InputRole::LogitRows) set_view(inputs_[i], input.dtype, {rows_wanted}, wanted_.data());
+    if (role == InputRole::LogitRows)
+      set_view(inputs_[i], input.dtype, {rows_wanted}, wanted_.data());
     if (role == InputRole::Mask || role == InputRole::MaskStore) {
       const int64_t width = role == InputRole::Mask ? total : options_.capacity;
       set_view(inputs_[i], input.dtype, {rows, width}, mask_bytes_.data());
@@ -180,8 +187,8 @@ void Session::keep_logits(const View& logits, bool selected, int64_t count, cons
   for (int64_t row = 0; row < options_.rows; ++row) {
     const int64_t t = last_real(valid, stride, row, count);
     if (t < 0) continue;
-    const int64_t from = selected ? next++ * logits.stride[0]
-                                  : row * logits.stride[0] + t * logits.stride[1];
+    const int64_t from =
+        selected ? next++ * logits.stride[0] : row * logits.stride[0] + t * logits.stride[1];
     const int64_t step = logits.stride[logits.rank - 1];
     for (int64_t v = 0; v < vocabulary_; ++v) {
       logits_[static_cast<size_t>(row * vocabulary_ + v)] =
@@ -223,7 +230,8 @@ Result<RunStatus> Session::run_chunk(const int64_t* ids, int64_t stride, int64_t
       const int64_t t = last_real(valid, stride, row, count);
       if (t >= 0) wanted_[static_cast<size_t>(wanted++)] = row * count + t;
     }
-    if (wanted == 0) wanted_[static_cast<size_t>(wanted++)] = 0;  // no logits of interest: one row runs
+    if (wanted == 0)
+      wanted_[static_cast<size_t>(wanted++)] = 0;  // no logits of interest: one row runs
   }
   write_inputs(phase, count, wanted);
   AXON_TRY(const RunStatus status,
@@ -262,7 +270,8 @@ Result<RunStatus> Session::rerun_history(const int64_t* ids, int64_t count, cons
     for (int64_t t = 0; t < total; ++t) {
       const auto at = static_cast<size_t>(row * total + t);
       const bool old = t < length_;
-      history[at] = old ? ids_[static_cast<size_t>(row * length_ + t)] : ids[row * count + t - length_];
+      history[at] =
+          old ? ids_[static_cast<size_t>(row * length_ + t)] : ids[row * count + t - length_];
       marks[at] = old ? mask_[static_cast<size_t>(row * options_.capacity + t)]
                       : valid == nullptr || valid[row * count + t - length_] != 0;
     }
@@ -270,8 +279,8 @@ Result<RunStatus> Session::rerun_history(const int64_t* ids, int64_t count, cons
   if (each != nullptr) wanted_.resize(std::max(wanted_.size(), history.size()));
   const int64_t before = length_;
   length_ = 0;
-  const auto status = run_chunk(history.data(), total, total, marks.data(), each != nullptr, each,
-                                -before, cancel);
+  const auto status =
+      run_chunk(history.data(), total, total, marks.data(), each != nullptr, each, -before, cancel);
   if (!status || *status == RunStatus::Cancelled) length_ = before;
   return status;
 }
@@ -280,7 +289,8 @@ Result<RunStatus> Session::feed_chunks(const int64_t* ids, int64_t count, const 
                                        EachChunk* each, const CancelFlag* cancel) {
   if (count < 1) return Error{"USE-PROMPT", "there are no tokens to run"};
   if (length_ + count > options_.capacity) {
-    return Error{"USE-CONTEXT", std::to_string(length_ + count) + " positions are needed, the session has " +
+    return Error{"USE-CONTEXT", std::to_string(length_ + count) +
+                                    " positions are needed, the session has " +
                                     std::to_string(options_.capacity)};
   }
   if (!cached_) return rerun_history(ids, count, valid, each, cancel);

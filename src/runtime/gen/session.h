@@ -15,8 +15,8 @@ namespace axon::runtime {
 
 struct SessionOptions {
   int64_t rows = 1;
-  int64_t capacity = 0;        // positions; fixed for the session's life
-  int64_t chunk = 512;         // most tokens of one call
+  int64_t capacity = 0;  // positions; fixed for the session's life
+  int64_t chunk = 512;   // most tokens of one call
 };
 
 // The state of one row as save() gives it.
@@ -35,13 +35,14 @@ class Session {
 
   int64_t rows() const { return options_.rows; }
   int64_t capacity() const { return options_.capacity; }
-  int64_t length() const { return length_; }     // positions taken, padding included
+  int64_t length() const { return length_; }  // positions taken, padding included
   int64_t vocabulary() const { return vocabulary_; }
 
-  // Feeds `count` tokens to every row: ids[rows][count]. `valid`, when given, marks real tokens with
-  // non-zero; without it all are. Runs in chunks; nothing is allocated for a count seen before.
-  // Afterwards logits(row) are those of the row's last real token among these; a row without any
-  // keeps its old ones. Errors: USE-CONTEXT when the capacity is passed, those of the executor.
+  // Feeds `count` tokens to every row: ids[rows][count]. `valid`, when given, marks real tokens
+  // with non-zero; without it all are. Runs in chunks; nothing is allocated for a count seen
+  // before. Afterwards logits(row) are those of the row's last real token among these; a row
+  // without any keeps its old ones. Errors: USE-CONTEXT when the capacity is passed, those of the
+  // executor.
   Result<RunStatus> feed(const int64_t* ids, int64_t count, const uint8_t* valid = nullptr,
                          const CancelFlag* cancel = nullptr);
   const float* logits(int64_t row) const { return logits_.data() + row * vocabulary_; }
@@ -49,19 +50,19 @@ class Session {
   // Like feed, and calls `each(first, count, logits)` per chunk with all its logits,
   // [rows][count][vocabulary], valid during the call only. `first` counts from this feed's start.
   using EachChunk = function_ref<void(int64_t first, int64_t count, const View& logits)>;
-  Result<RunStatus> feed_all(const int64_t* ids, int64_t count, const uint8_t* valid, EachChunk each,
-                             const CancelFlag* cancel = nullptr);
+  Result<RunStatus> feed_all(const int64_t* ids, int64_t count, const uint8_t* valid,
+                             EachChunk each, const CancelFlag* cancel = nullptr);
 
-  void reset();                                   // as new
+  void reset();  // as new
   // Forgets positions from `length` on. Needs stores that are all per token. Errors: RUN-VALUE.
   Result<void> truncate(int64_t length);
-  void reorder(const std::vector<int64_t>& perm); // row r becomes what perm[r] was
+  void reorder(const std::vector<int64_t>& perm);  // row r becomes what perm[r] was
   void fork(int64_t from, int64_t to);
   SavedRow save(int64_t row) const;
   // Only at the length at which it was saved, or into a session of one row. Errors: FILE-FORMAT.
   Result<void> restore(int64_t row, const SavedRow& saved);
   int64_t state_bytes() const { return states_.bytes(); }
-  uint64_t tokens_run() const { return tokens_run_; }   // token rows computed so far
+  uint64_t tokens_run() const { return tokens_run_; }  // token rows computed so far
 
  private:
   explicit Session(Model& model) : model_(&model) {}
@@ -69,8 +70,9 @@ class Session {
   Result<void> check_inputs(const Phase& phase) const;
   Result<void> allocate();
   int choose_phase(int64_t count, bool masked) const;
-  Result<RunStatus> run_chunk(const int64_t* ids, int64_t stride, int64_t count, const uint8_t* valid,
-                              bool all, EachChunk* each, int64_t first, const CancelFlag* cancel);
+  Result<RunStatus> run_chunk(const int64_t* ids, int64_t stride, int64_t count,
+                              const uint8_t* valid, bool all, EachChunk* each, int64_t first,
+                              const CancelFlag* cancel);
   Result<RunStatus> feed_chunks(const int64_t* ids, int64_t count, const uint8_t* valid,
                                 EachChunk* each, const CancelFlag* cancel);
   Result<RunStatus> rerun_history(const int64_t* ids, int64_t count, const uint8_t* valid,
@@ -85,10 +87,10 @@ class Session {
   Model* model_;
   SessionOptions options_;
   StateSet states_;
-  bool cached_ = false;            // the program has states; else each call runs the whole history
+  bool cached_ = false;  // the program has states; else each call runs the whole history
   int64_t vocabulary_ = 0;
   int64_t length_ = 0;
-  bool masked_ = false;            // some position is padding
+  bool masked_ = false;  // some position is padding
   uint64_t tokens_run_ = 0;
   Bindings bindings_;
   std::vector<int64_t> scalars_;   // values of the state scalars

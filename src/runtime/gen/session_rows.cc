@@ -8,8 +8,8 @@ namespace axon::runtime {
 
 Result<void> Session::truncate(int64_t length) {
   if (length < 0 || length > length_) {
-    return Error{"RUN-VALUE", "a session of " + std::to_string(length_) + " positions cannot be cut to " +
-                                  std::to_string(length)};
+    return Error{"RUN-VALUE", "a session of " + std::to_string(length_) +
+                                  " positions cannot be cut to " + std::to_string(length)};
   }
   if (length == length_) return {};
   if (length == 0) {
@@ -45,7 +45,8 @@ void Session::reorder(const std::vector<int64_t>& perm) {
   const std::vector<int64_t> ids = ids_;
   for (size_t row = 0; row < perm.size(); ++row) {
     const auto from = static_cast<size_t>(perm[row]);
-    const auto capacity = static_cast<size_t>(options_.capacity), width = static_cast<size_t>(vocabulary_);
+    const auto capacity = static_cast<size_t>(options_.capacity),
+               width = static_cast<size_t>(vocabulary_);
     std::copy_n(mask.begin() + static_cast<int64_t>(from * capacity), capacity,
                 mask_.begin() + static_cast<int64_t>(row * capacity));
     std::copy_n(logits.begin() + static_cast<int64_t>(from * width), width,
@@ -58,7 +59,8 @@ void Session::reorder(const std::vector<int64_t>& perm) {
 
 void Session::fork(int64_t from, int64_t to) {
   std::vector<int64_t> perm(static_cast<size_t>(options_.rows));
-  for (int64_t row = 0; row < options_.rows; ++row) perm[static_cast<size_t>(row)] = row == to ? from : row;
+  for (int64_t row = 0; row < options_.rows; ++row)
+    perm[static_cast<size_t>(row)] = row == to ? from : row;
   reorder(perm);
 }
 

@@ -16,7 +16,8 @@ int64_t buffer_bytes(const View& view) { return view.count() * element_bytes(vie
 
 }  // namespace
 
-Result<StateSet> StateSet::plan(const Program& program, const Bindings& bindings, DType token_dtype) {
+Result<StateSet> StateSet::plan(const Program& program, const Bindings& bindings,
+                                DType token_dtype) {
   StateSet set;
   set.program_ = &program;
   IntTable ints(program);
@@ -109,7 +110,8 @@ void StateSet::reorder(const std::vector<int64_t>& perm, int64_t length) {
   std::vector<std::string> saved(perm.size());
   for (int64_t r = 0; r < rows; ++r) {
     const bool moved = perm[static_cast<size_t>(r)] != r;
-    const bool wanted = std::any_of(perm.begin(), perm.end(), [&](int64_t from) { return from == r; });
+    const bool wanted =
+        std::any_of(perm.begin(), perm.end(), [&](int64_t from) { return from == r; });
     if (moved && !wanted) continue;
     saved[static_cast<size_t>(r)] = save(r, length);
   }
@@ -138,7 +140,8 @@ std::string StateSet::save(int64_t row, int64_t length) const {
     store_as(header, held);
     out.append(reinterpret_cast<const char*>(header), sizeof header);
     each_run(s, row, 0, held, [&](int64_t at, int64_t bytes) {
-      out.append(reinterpret_cast<const char*>(buffers_[s].data() + at), static_cast<size_t>(bytes));
+      out.append(reinterpret_cast<const char*>(buffers_[s].data() + at),
+                 static_cast<size_t>(bytes));
     });
   }
   return out;

@@ -28,7 +28,7 @@ class StateSet {
   // Whether every state is of kind token: only then truncate is possible.
   bool all_token() const;
 
-  void reset(int64_t row);                        // as never written
+  void reset(int64_t row);  // as never written
   // Row `to` becomes a copy of row `from`, in its first `length` tokens.
   void fork(int64_t from, int64_t to, int64_t length);
   // Row r becomes what row perm[r] was; perm has an entry per row and may repeat rows.

@@ -10,12 +10,14 @@
 namespace axon::runtime {
 namespace {
 
-constexpr std::string_view kNames[] = {"ref",         "avx2",        "avx512",   "avx512_vnni",
-                                       "avx512_bf16", "amx_int8",    "amx_bf16", "neon"};
+constexpr std::string_view kNames[] = {"ref",         "avx2",     "avx512",   "avx512_vnni",
+                                       "avx512_bf16", "amx_int8", "amx_bf16", "neon"};
 static_assert(sizeof kNames / sizeof kNames[0] == static_cast<size_t>(Isa::Count));
 
 #if defined(__x86_64__)
-struct Leaf { unsigned a = 0, b = 0, c = 0, d = 0; };
+struct Leaf {
+  unsigned a = 0, b = 0, c = 0, d = 0;
+};
 Leaf leaf(unsigned number, unsigned sub) {
   Leaf r;
   if (__get_cpuid_count(number, sub, &r.a, &r.b, &r.c, &r.d) == 0) return {};
@@ -44,7 +46,8 @@ IsaSet detect() {
   const bool ymm = (state & 0x6) == 0x6, zmm = (state & 0xe6) == 0xe6;
   if (!ymm || !bit(seven.b, 5) || !bit(one.c, 12) || !bit(one.c, 29)) return set;
   set |= isa_bit(Isa::Avx2);
-  const bool f = bit(seven.b, 16), dq = bit(seven.b, 17), bw = bit(seven.b, 30), vl = bit(seven.b, 31);
+  const bool f = bit(seven.b, 16), dq = bit(seven.b, 17), bw = bit(seven.b, 30),
+             vl = bit(seven.b, 31);
   if (!zmm || !f || !dq || !bw || !vl) return set;
   set |= isa_bit(Isa::Avx512);
   if (bit(seven.c, 11)) set |= isa_bit(Isa::Avx512Vnni);

@@ -19,9 +19,9 @@ namespace axon::runtime {
 // A form in which a matrix weight [O,K] (or a bank [E,O,K]) is kept for the product kernels.
 // Formats with sub-byte or interleaved codes describe their own layout beside their kernels.
 struct PackFormat {
-  int32_t id = 0;                      // stable, > 0
-  std::string_view name;               // for reports
-  IsaSet isa = 0;                      // needs all of these
+  int32_t id = 0;         // stable, > 0
+  std::string_view name;  // for reports
+  IsaSet isa = 0;         // needs all of these
   // Whether a weight of this storage and shape can take the form, under this policy.
   bool (*accepts)(const View& weight, const NumericPolicy& policy) = nullptr;
   int64_t (*bytes)(const View& weight) = nullptr;
@@ -31,8 +31,8 @@ struct PackFormat {
 
 // The choice that a machine and the options leave.
 struct KernelChoice {
-  IsaSet isa = 0;                      // what may be used
-  std::string forced;                  // `--isa NAME`, empty: the best
+  IsaSet isa = 0;      // what may be used
+  std::string forced;  // `--isa NAME`, empty: the best
 };
 // Reads `--isa`: "ref", or a name of isa.h that this machine has. Errors: USE-ISA.
 Result<KernelChoice> choose_kernels(std::string_view isa_option);

@@ -14,15 +14,16 @@ bool any(const KernelArgs&) { return true; }
 const std::vector<Kernel>& rows() {
   static const std::vector<Kernel> table = {
 #define AXON_KERNEL(operation, isa, name, partition, pack_format, supports, workspace, run) \
-  Kernel{Operation::operation, name, spelling(Isa::isa), Partition::partition, pack_format,  \
-         supports,             workspace, run},
+  Kernel{Operation::operation, name,     spelling(Isa::isa), Partition::partition,          \
+         pack_format,          supports, workspace,          run},
 #include "runtime/kernels/kernels.def"
   };
   return table;
 }
 
 constexpr Isa kRowIsa[] = {
-#define AXON_KERNEL(operation, isa, name, partition, pack_format, supports, workspace, run) Isa::isa,
+#define AXON_KERNEL(operation, isa, name, partition, pack_format, supports, workspace, run) \
+  Isa::isa,
 #include "runtime/kernels/kernels.def"
 };
 
@@ -45,7 +46,8 @@ Result<KernelChoice> choose_kernels(std::string_view isa_option) {
   choice.forced = std::string(isa_option);
   choice.isa = isa_up_to(isa_option, machine);
   if (choice.isa == 0) {
-    return Error{"USE-ISA", "this machine has no `" + choice.forced + "`; it has " + show_isa(machine)};
+    return Error{"USE-ISA",
+                 "this machine has no `" + choice.forced + "`; it has " + show_isa(machine)};
   }
   return choice;
 }

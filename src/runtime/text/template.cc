@@ -24,7 +24,9 @@ std::string change_case(const std::string& text, char how) {
     bool letter = utf8proc_toupper(c) != c || utf8proc_tolower(c) != c;
     if (how == 'c') start = false;
     if (how == 't') start = !letter;
-    if (how == 'f') start = c == ' ' || (c >= '\t' && c <= '\r') || c == '-' || c == '(' || c == '{' || c == '[' || c == '<';
+    if (how == 'f')
+      start = c == ' ' || (c >= '\t' && c <= '\r') || c == '-' || c == '(' || c == '{' ||
+              c == '[' || c == '<';
   }
   return out;
 }
@@ -64,8 +66,10 @@ Result<Value> message_value(Heap& heap, const ChatMessage& message) {
   }
   if (!message.extra_json.empty()) {
     AXON_TRY(Value extra, tmpl::from_json(heap, message.extra_json));
-    if (extra.kind != Kind::Dict) return Error{"FILE-JSON", "a message's further keys are not an object", {}, -1, {}};
-    for (const auto& [key, value] : tmpl::Pairs(heap.pairs(extra))) heap.set(dict, heap.text(key), value);
+    if (extra.kind != Kind::Dict)
+      return Error{"FILE-JSON", "a message's further keys are not an object", {}, -1, {}};
+    for (const auto& [key, value] : tmpl::Pairs(heap.pairs(extra)))
+      heap.set(dict, heap.text(key), value);
   }
   return dict;
 }
@@ -91,10 +95,12 @@ Result<void> set_variables(tmpl::Evaluator& run, const ChatTemplateInput& input)
   run.set_global("messages", heap.list(std::move(messages)));
   AXON_TRY_VOID(set_json(run, "tools", input.tools_json));
   AXON_TRY_VOID(set_json(run, "documents", input.documents_json));
-  run.set_global("add_generation_prompt", heap.boolean(input.add_generation_prompt && !input.continue_final_message));
+  run.set_global("add_generation_prompt",
+                 heap.boolean(input.add_generation_prompt && !input.continue_final_message));
   if (!input.extra_json.empty()) {
     AXON_TRY(Value extra, tmpl::from_json(heap, input.extra_json));
-    if (extra.kind != Kind::Dict) return Error{"FILE-JSON", "template variables are not an object", {}, -1, {}};
+    if (extra.kind != Kind::Dict)
+      return Error{"FILE-JSON", "template variables are not an object", {}, -1, {}};
     for (const auto& [key, value] : heap.pairs(extra)) run.set_global(heap.text(key), value);
   }
   return {};
@@ -106,14 +112,20 @@ Result<void> cut_after_final(RenderedChat& chat, const ChatTemplateInput& input)
   std::string stripped = tmpl::strip_text(content, nullptr, true, true);
   size_t found = stripped.empty() ? std::string::npos : chat.text.rfind(stripped);
   if (found == std::string::npos) {
-    return Error{"TMPL-RUN", "the last message is not part of the rendered chat and cannot be continued", {}, -1, {}};
+    return Error{"TMPL-RUN",
+                 "the last message is not part of the rendered chat and cannot be continued",
+                 {},
+                 -1,
+                 {}};
   }
   // A template that keeps the content as written keeps its trailing blanks too.
-  bool as_written = chat.text.compare(found, content.size() - content.find(stripped), content, content.find(stripped)) == 0;
+  bool as_written = chat.text.compare(found, content.size() - content.find(stripped), content,
+                                      content.find(stripped)) == 0;
   size_t end = found + (as_written ? content.size() - content.find(stripped) : stripped.size());
   chat.text.resize(end);
   while (!chat.generated.empty() && chat.generated.back().first >= end) chat.generated.pop_back();
-  if (!chat.generated.empty()) chat.generated.back().second = std::min(chat.generated.back().second, end);
+  if (!chat.generated.empty())
+    chat.generated.back().second = std::min(chat.generated.back().second, end);
   return {};
 }
 

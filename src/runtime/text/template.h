@@ -1,5 +1,6 @@
 // Chat templates: a sandboxed renderer of the Jinja dialect that checkpoints carry. No I/O, no
-// attributes of the host; bounded in steps, depth and output. Text is UTF-8, counted in code points.
+// attributes of the host; bounded in steps, depth and output. Text is UTF-8, counted in code
+// points.
 #pragma once
 
 #include <cstdint>
@@ -12,9 +13,9 @@
 namespace axon::text {
 
 struct TemplateLimits {
-  int64_t steps = 5'000'000;        // expressions and statements evaluated
-  int depth = 200;                  // nested calls and blocks
-  size_t output = 16u << 20;        // bytes of output, and of values held by the run
+  int64_t steps = 5'000'000;  // expressions and statements evaluated
+  int depth = 200;            // nested calls and blocks
+  size_t output = 16u << 20;  // bytes of output, and of values held by the run
 };
 
 // What a template sees as a message. `extra_json` holds further keys as a JSON object, e.g.
@@ -22,18 +23,18 @@ struct TemplateLimits {
 struct ChatMessage {
   std::string role;
   std::string content;
-  std::string content_json;          // when not empty: the content as JSON (null, a list of parts)
+  std::string content_json;  // when not empty: the content as JSON (null, a list of parts)
   std::string extra_json;
 };
 
 struct ChatTemplateInput {
   std::vector<ChatMessage> messages;
-  std::string tools_json;            // a JSON list, or empty
-  std::string documents_json;        // a JSON list, or empty
+  std::string tools_json;      // a JSON list, or empty
+  std::string documents_json;  // a JSON list, or empty
   bool add_generation_prompt = true;
   bool continue_final_message = false;
   std::vector<std::pair<std::string, std::string>> special_tokens;  // bos_token, eos_token, …
-  std::string extra_json;            // further variables as a JSON object, or empty
+  std::string extra_json;  // further variables as a JSON object, or empty
   // The clock of `strftime_now`: seconds since 1970 as local time; injected so that tests repeat.
   int64_t now = 0;
   TemplateLimits limits;

@@ -22,8 +22,10 @@ Value loop_attribute(Evaluator& run, const Value& loop, const std::string& name)
   if (name == "length") return heap.integer(count);
   if (name == "depth") return heap.integer(state.depth + 1);
   if (name == "depth0") return heap.integer(state.depth);
-  if (name == "previtem") return index > 0 ? state.items[state.index - 1] : heap.undefined("previtem");
-  if (name == "nextitem") return index + 1 < count ? state.items[state.index + 1] : heap.undefined("nextitem");
+  if (name == "previtem")
+    return index > 0 ? state.items[state.index - 1] : heap.undefined("previtem");
+  if (name == "nextitem")
+    return index + 1 < count ? state.items[state.index + 1] : heap.undefined("nextitem");
   if (name == "cycle" || name == "changed") return find_method(heap, loop, name);
   return heap.undefined(name);
 }
@@ -34,17 +36,20 @@ Value Evaluator::attribute(const Value& object, const std::string& name) {
   switch (object.kind) {
     case Kind::Undefined: {
       std::string what = object.ref >= 0 ? heap_.text(object) : std::string();
-      return fail((what.empty() ? "an undefined value" : "`" + what + "` is undefined and") + " has no attribute `" + name + "`");
+      return fail((what.empty() ? "an undefined value" : "`" + what + "` is undefined and") +
+                  " has no attribute `" + name + "`");
     }
     case Kind::Namespace: {
       const Value* found = heap_.find(object, name);
       return found ? *found : heap_.undefined(name);
     }
-    case Kind::Loop: return loop_attribute(*this, object, name);
+    case Kind::Loop:
+      return loop_attribute(*this, object, name);
     case Kind::Macro:
       if (name == "name") return heap_.string(macros_[static_cast<size_t>(object.ref)].stmt->text);
       return heap_.undefined(name);
-    default: break;
+    default:
+      break;
   }
   Value method = find_method(heap_, object, name);
   if (method.kind != Kind::Undefined) return method;
@@ -71,8 +76,10 @@ Value Evaluator::item(const Value& object, const Value& index) {
     if (index.kind == Kind::Int || index.kind == Kind::Bool) {
       Items items;
       if (!iterate(object, items)) return {};
-      int64_t i = index.integer < 0 ? index.integer + static_cast<int64_t>(items.size()) : index.integer;
-      if (i < 0 || i >= static_cast<int64_t>(items.size())) return heap_.undefined(str(heap_, index));
+      int64_t i =
+          index.integer < 0 ? index.integer + static_cast<int64_t>(items.size()) : index.integer;
+      if (i < 0 || i >= static_cast<int64_t>(items.size()))
+        return heap_.undefined(str(heap_, index));
       return items[static_cast<size_t>(i)];
     }
   }
@@ -86,15 +93,21 @@ Value integer_binary(Evaluator& run, const std::string& op, int64_t a, int64_t b
   Heap& heap = run.heap();
   int64_t r = 0;
   bool overflow = false;
-  if (op == "+") overflow = __builtin_add_overflow(a, b, &r);
-  else if (op == "-") overflow = __builtin_sub_overflow(a, b, &r);
-  else if (op == "*") overflow = __builtin_mul_overflow(a, b, &r);
+  if (op == "+")
+    overflow = __builtin_add_overflow(a, b, &r);
+  else if (op == "-")
+    overflow = __builtin_sub_overflow(a, b, &r);
+  else if (op == "*")
+    overflow = __builtin_mul_overflow(a, b, &r);
   else if (op == "**") {
     if (b < 0) return heap.number(std::pow(static_cast<double>(a), static_cast<double>(b)));
     r = 1;
     for (int64_t i = 0; i < b && !overflow; ++i) {
       overflow = __builtin_mul_overflow(r, a, &r);
-      if (a == 0 || a == 1 || a == -1) { r = a == -1 && b % 2 == 0 ? 1 : a; break; }
+      if (a == 0 || a == 1 || a == -1) {
+        r = a == -1 && b % 2 == 0 ? 1 : a;
+        break;
+      }
     }
   } else {
     if (b == 0) return run.fail("division by zero");
@@ -134,7 +147,8 @@ Value repeat(Evaluator& run, const Value& v, int64_t count) {
     return heap.string(std::move(out));
   }
   Items out;
-  for (int64_t i = 0; i < count; ++i) out.insert(out.end(), heap.items(v).begin(), heap.items(v).end());
+  for (int64_t i = 0; i < count; ++i)
+    out.insert(out.end(), heap.items(v).begin(), heap.items(v).end());
   return v.kind == Kind::List ? heap.list(std::move(out)) : heap.tuple(std::move(out));
 }
 
@@ -142,7 +156,8 @@ Value repeat(Evaluator& run, const Value& v, int64_t count) {
 
 Value Evaluator::binary(const std::string& op, const Value& a, const Value& b) {
   if (is_number(a) && is_number(b)) {
-    if (a.kind != Kind::Float && b.kind != Kind::Float) return integer_binary(*this, op, a.integer, b.integer);
+    if (a.kind != Kind::Float && b.kind != Kind::Float)
+      return integer_binary(*this, op, a.integer, b.integer);
     return float_binary(*this, op, as_double(a), as_double(b));
   }
   if (op == "+" && a.kind == Kind::String && b.kind == Kind::String) {
@@ -154,16 +169,20 @@ Value Evaluator::binary(const std::string& op, const Value& a, const Value& b) {
     joined.insert(joined.end(), heap_.items(b).begin(), heap_.items(b).end());
     return a.kind == Kind::List ? heap_.list(std::move(joined)) : heap_.tuple(std::move(joined));
   }
-  bool a_repeats = a.kind == Kind::String || is_sequence(a), b_repeats = b.kind == Kind::String || is_sequence(b);
-  if (op == "*" && a_repeats && (b.kind == Kind::Int || b.kind == Kind::Bool)) return repeat(*this, a, b.integer);
-  if (op == "*" && b_repeats && (a.kind == Kind::Int || a.kind == Kind::Bool)) return repeat(*this, b, a.integer);
+  bool a_repeats = a.kind == Kind::String || is_sequence(a),
+       b_repeats = b.kind == Kind::String || is_sequence(b);
+  if (op == "*" && a_repeats && (b.kind == Kind::Int || b.kind == Kind::Bool))
+    return repeat(*this, a, b.integer);
+  if (op == "*" && b_repeats && (a.kind == Kind::Int || a.kind == Kind::Bool))
+    return repeat(*this, b, a.integer);
   if (op == "%" && a.kind == Kind::String) {
     Items args = b.kind == Kind::Tuple ? heap_.items(b) : Items{b};
     std::string text = format_percent(*this, heap_.text(a), args);
     return failed_ ? Value{} : heap_.string(std::move(text));
   }
   auto show = [&](const Value& v) {
-    if (v.kind == Kind::Undefined && v.ref >= 0 && !heap_.text(v).empty()) return "undefined `" + heap_.text(v) + "`";
+    if (v.kind == Kind::Undefined && v.ref >= 0 && !heap_.text(v).empty())
+      return "undefined `" + heap_.text(v) + "`";
     return std::string(type_name(v));
   };
   return fail("`" + op + "` does not take " + show(a) + " and " + show(b));
@@ -176,14 +195,24 @@ Value Evaluator::call(const Value& callee, const CallArgs& args) {
   }
   Value v;
   switch (callee.kind) {
-    case Kind::Macro: v = call_macro(callee.ref, args); break;
-    case Kind::Builtin: v = call_builtin(callee.ref, args); break;
-    case Kind::Method: v = call_method(*this, callee, args); break;
-    case Kind::Loop: v = call_loop(callee, args); break;
-    case Kind::Undefined:
-      fail("`" + (callee.ref >= 0 ? heap_.text(callee) : std::string("it")) + "` is undefined and cannot be called");
+    case Kind::Macro:
+      v = call_macro(callee.ref, args);
       break;
-    default: fail(std::string(type_name(callee)) + " cannot be called");
+    case Kind::Builtin:
+      v = call_builtin(callee.ref, args);
+      break;
+    case Kind::Method:
+      v = call_method(*this, callee, args);
+      break;
+    case Kind::Loop:
+      v = call_loop(callee, args);
+      break;
+    case Kind::Undefined:
+      fail("`" + (callee.ref >= 0 ? heap_.text(callee) : std::string("it")) +
+           "` is undefined and cannot be called");
+      break;
+    default:
+      fail(std::string(type_name(callee)) + " cannot be called");
   }
   --depth_;
   return v;
@@ -198,7 +227,8 @@ Value Evaluator::call_macro(int32_t index, const CallArgs& args) {
     if (args.has(used, param.name)) {
       locals.emplace_back(param.name, args.get(used, param.name));
     } else {
-      locals.emplace_back(param.name, param.default_value.valid() ? Value{Kind::Undefined, -2} : heap_.undefined(param.name));
+      locals.emplace_back(param.name, param.default_value.valid() ? Value{Kind::Undefined, -2}
+                                                                  : heap_.undefined(param.name));
     }
     ++used;
   }
@@ -206,7 +236,8 @@ Value Evaluator::call_macro(int32_t index, const CallArgs& args) {
   for (size_t i = used; i < args.positional.size(); ++i) extra.push_back(args.positional[i]);
   Value named = heap_.dict({});
   for (const auto& [key, value] : args.keywords) {
-    bool is_param = std::any_of(stmt.params.begin(), stmt.params.end(), [&k = key](const MacroParam& p) { return p.name == k; });
+    bool is_param = std::any_of(stmt.params.begin(), stmt.params.end(),
+                                [&k = key](const MacroParam& p) { return p.name == k; });
     if (key == "caller") {
       locals.emplace_back(key, value);
     } else if (!is_param) {
@@ -215,8 +246,9 @@ Value Evaluator::call_macro(int32_t index, const CallArgs& args) {
   }
   locals.emplace_back("varargs", heap_.tuple(std::move(extra)));
   locals.emplace_back("kwargs", named);
-  std::vector<Scope> hidden(std::make_move_iterator(scopes_.begin() + static_cast<ptrdiff_t>(visible)),
-                            std::make_move_iterator(scopes_.end()));
+  std::vector<Scope> hidden(
+      std::make_move_iterator(scopes_.begin() + static_cast<ptrdiff_t>(visible)),
+      std::make_move_iterator(scopes_.end()));
   scopes_.resize(visible);
   scopes_.push_back(std::move(locals));
   for (size_t i = 0; i < stmt.params.size(); ++i) {  // defaults may use earlier parameters
@@ -227,7 +259,8 @@ Value Evaluator::call_macro(int32_t index, const CallArgs& args) {
   }
   std::string text = failed_ ? std::string() : capture(stmt.body);
   scopes_.resize(visible);
-  scopes_.insert(scopes_.end(), std::make_move_iterator(hidden.begin()), std::make_move_iterator(hidden.end()));
+  scopes_.insert(scopes_.end(), std::make_move_iterator(hidden.begin()),
+                 std::make_move_iterator(hidden.end()));
   return failed_ ? Value{} : heap_.string(std::move(text));
 }
 
@@ -235,9 +268,11 @@ Value Evaluator::call_builtin(int32_t which, const CallArgs& args) {
   switch (which) {
     case 0: {  // range
       int64_t bounds[3] = {0, 0, 1};
-      if (args.positional.empty() || args.positional.size() > 3) return fail("`range` takes one to three integers");
+      if (args.positional.empty() || args.positional.size() > 3)
+        return fail("`range` takes one to three integers");
       for (const Value& v : args.positional) {
-        if (v.kind != Kind::Int && v.kind != Kind::Bool) return fail("`range` takes integers, found " + std::string(type_name(v)));
+        if (v.kind != Kind::Int && v.kind != Kind::Bool)
+          return fail("`range` takes integers, found " + std::string(type_name(v)));
       }
       if (args.positional.size() == 1) {
         bounds[1] = args.positional[0].integer;
@@ -256,16 +291,20 @@ Value Evaluator::call_builtin(int32_t which, const CallArgs& args) {
     case 4: {  // namespace, dict
       Pairs pairs;
       if (!args.positional.empty()) {
-        if (args.positional[0].kind != Kind::Dict) return fail("needs a mapping, found " + std::string(type_name(args.positional[0])));
+        if (args.positional[0].kind != Kind::Dict)
+          return fail("needs a mapping, found " + std::string(type_name(args.positional[0])));
         pairs = heap_.pairs(args.positional[0]);
       }
       Value made = which == 1 ? heap_.name_space(std::move(pairs)) : heap_.dict(std::move(pairs));
       for (const auto& [key, value] : args.keywords) heap_.set(made, key, value);
       return made;
     }
-    case 2: return fail(str(heap_, args.get(0, "message")), "TMPL-RAISE");
-    case 3: return heap_.string(format_time(now_, str(heap_, args.get(0, "format"))));
-    default: return fail("unknown function");
+    case 2:
+      return fail(str(heap_, args.get(0, "message")), "TMPL-RAISE");
+    case 3:
+      return heap_.string(format_time(now_, str(heap_, args.get(0, "format"))));
+    default:
+      return fail("unknown function");
   }
 }
 
@@ -273,7 +312,8 @@ Value Evaluator::call_loop(const Value& loop, const CallArgs& args) {
   LoopState& state = heap_.loop_state(loop);
   if (state.for_stmt < 0) return fail("the loop is not marked `recursive`");
   Items items;
-  if (args.positional.size() != 1 || !iterate(args.positional[0], items)) return fail("a recursive loop takes one list");
+  if (args.positional.size() != 1 || !iterate(args.positional[0], items))
+    return fail("a recursive loop takes one list");
   const Stmt& stmt = template_.stmts[StmtId{state.for_stmt}];
   std::string saved = std::exchange(out_, {});
   ++captures_;

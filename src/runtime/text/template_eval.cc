@@ -6,7 +6,8 @@
 namespace axon::text::tmpl {
 namespace {
 
-constexpr const char* kBuiltins[] = {"range", "namespace", "raise_exception", "strftime_now", "dict"};
+constexpr const char* kBuiltins[] = {"range", "namespace", "raise_exception", "strftime_now",
+                                     "dict"};
 
 }  // namespace
 
@@ -45,7 +46,8 @@ Value Evaluator::fail(std::string message, const char* code) {
 
 bool Evaluator::charge(size_t units) {
   steps_ += static_cast<int64_t>(std::min<size_t>(units, size_t{1} << 40));
-  if (steps_ > limits_.steps) fail("more than " + std::to_string(limits_.steps) + " steps", "TMPL-LIMIT");
+  if (steps_ > limits_.steps)
+    fail("more than " + std::to_string(limits_.steps) + " steps", "TMPL-LIMIT");
   return !failed_;
 }
 
@@ -73,7 +75,8 @@ Result<RenderedChat> Evaluator::run() {
 // ---- statements ------------------------------------------------------------------------------
 
 Evaluator::Flow Evaluator::exec_all(const std::vector<StmtId>& body) {
-  if (++depth_ > limits_.depth) fail("nested deeper than " + std::to_string(limits_.depth), "TMPL-LIMIT");
+  if (++depth_ > limits_.depth)
+    fail("nested deeper than " + std::to_string(limits_.depth), "TMPL-LIMIT");
   Flow flow = Flow::Next;
   for (StmtId id : body) {
     if (!step()) break;
@@ -86,13 +89,16 @@ Evaluator::Flow Evaluator::exec_all(const std::vector<StmtId>& body) {
 
 Evaluator::Flow Evaluator::exec(const Stmt& stmt) {
   switch (stmt.kind) {
-    case StmtKind::Text: write(stmt.text); return Flow::Next;
+    case StmtKind::Text:
+      write(stmt.text);
+      return Flow::Next;
     case StmtKind::Output: {
       Value v = eval(stmt.expr);
       if (!failed_) write(str(heap_, v));
       return Flow::Next;
     }
-    case StmtKind::If: return exec_if(stmt);
+    case StmtKind::If:
+      return exec_if(stmt);
     case StmtKind::For: {
       Items items;
       Value v = eval(stmt.expr);
@@ -104,30 +110,40 @@ Evaluator::Flow Evaluator::exec(const Stmt& stmt) {
       if (!failed_) assign(stmt.target, v);
       return Flow::Next;
     }
-    case StmtKind::SetBlock: exec_set_block(stmt); return Flow::Next;
+    case StmtKind::SetBlock:
+      exec_set_block(stmt);
+      return Flow::Next;
     case StmtKind::Macro: {
       macros_.push_back({&stmt, scopes_.size(), {}});
       Value macro{Kind::Macro, static_cast<int32_t>(macros_.size() - 1)};
       assign({stmt.text, {}, {}}, macro);
       return Flow::Next;
     }
-    case StmtKind::CallBlock: exec_call_block(stmt); return Flow::Next;
+    case StmtKind::CallBlock:
+      exec_call_block(stmt);
+      return Flow::Next;
     case StmtKind::FilterBlock: {
       Value text = heap_.string(capture(stmt.body));
       Value v = filter_chain(stmt.filter, text);
       if (!failed_) write(str(heap_, v));
       return Flow::Next;
     }
-    case StmtKind::With: exec_with(stmt); return Flow::Next;
+    case StmtKind::With:
+      exec_with(stmt);
+      return Flow::Next;
     case StmtKind::Generation: {
       size_t begin = out_.size();
       Flow flow = exec_all(stmt.body);
       if (!failed_ && captures_ == 0) generated_.emplace_back(begin, out_.size());
       return flow;
     }
-    case StmtKind::Break: return Flow::Break;
-    case StmtKind::Continue: return Flow::Continue;
-    case StmtKind::Do: eval(stmt.expr); return Flow::Next;
+    case StmtKind::Break:
+      return Flow::Break;
+    case StmtKind::Continue:
+      return Flow::Continue;
+    case StmtKind::Do:
+      eval(stmt.expr);
+      return Flow::Next;
   }
   return Flow::Next;
 }
@@ -209,7 +225,8 @@ void Evaluator::exec_call_block(const Stmt& stmt) {
 
 void Evaluator::exec_with(const Stmt& stmt) {
   Scope scope;
-  for (const MacroParam& param : stmt.params) scope.emplace_back(param.name, eval(param.default_value));
+  for (const MacroParam& param : stmt.params)
+    scope.emplace_back(param.name, eval(param.default_value));
   if (failed_) return;
   scopes_.push_back(std::move(scope));
   exec_all(stmt.body);
@@ -230,7 +247,8 @@ void Evaluator::assign(const AssignTarget& target, const Value& v) {
     Items items;
     if (!iterate(v, items)) return;
     if (items.size() != target.items.size()) {
-      fail(std::to_string(target.items.size()) + " names are assigned " + std::to_string(items.size()) + " values");
+      fail(std::to_string(target.items.size()) + " names are assigned " +
+           std::to_string(items.size()) + " values");
       return;
     }
     for (size_t i = 0; i < items.size(); ++i) assign(target.items[i], items[i]);
@@ -239,7 +257,8 @@ void Evaluator::assign(const AssignTarget& target, const Value& v) {
   if (!target.attribute.empty()) {
     Value object = lookup(target.name);
     if (object.kind != Kind::Namespace) {
-      fail("cannot assign an attribute of " + std::string(type_name(object)) + "; only of a namespace");
+      fail("cannot assign an attribute of " + std::string(type_name(object)) +
+           "; only of a namespace");
       return;
     }
     heap_.set(object, target.attribute, v);
@@ -279,30 +298,41 @@ Value Evaluator::eval(ExprId id) {
 
 Value Evaluator::eval_inner(const Expr& e) {
   switch (e.kind) {
-    case ExprKind::None: return heap_.none();
-    case ExprKind::True: return heap_.boolean(true);
-    case ExprKind::False: return heap_.boolean(false);
-    case ExprKind::Int: return heap_.integer(e.integer);
-    case ExprKind::Float: return heap_.number(e.number);
-    case ExprKind::String: return heap_.string(e.text);
-    case ExprKind::Name: return lookup(e.text);
+    case ExprKind::None:
+      return heap_.none();
+    case ExprKind::True:
+      return heap_.boolean(true);
+    case ExprKind::False:
+      return heap_.boolean(false);
+    case ExprKind::Int:
+      return heap_.integer(e.integer);
+    case ExprKind::Float:
+      return heap_.number(e.number);
+    case ExprKind::String:
+      return heap_.string(e.text);
+    case ExprKind::Name:
+      return lookup(e.text);
     case ExprKind::List:
     case ExprKind::Tuple: {
       Items items;
       for (ExprId item_id : e.items) items.push_back(eval(item_id));
-      return e.kind == ExprKind::List ? heap_.list(std::move(items)) : heap_.tuple(std::move(items));
+      return e.kind == ExprKind::List ? heap_.list(std::move(items))
+                                      : heap_.tuple(std::move(items));
     }
-    case ExprKind::Dict: return eval_dict(e);
+    case ExprKind::Dict:
+      return eval_dict(e);
     case ExprKind::Neg:
     case ExprKind::Pos: {
       Value v = eval(e.items[0]);
       if (failed_) return {};
       if (!is_number(v)) return fail("a sign needs a number, found " + std::string(type_name(v)));
-      if (v.kind == Kind::Float) return heap_.number(e.kind == ExprKind::Neg ? -v.number : v.number);
+      if (v.kind == Kind::Float)
+        return heap_.number(e.kind == ExprKind::Neg ? -v.number : v.number);
       if (e.kind == ExprKind::Pos) return heap_.integer(v.integer);
       return binary("-", heap_.integer(0), v);
     }
-    case ExprKind::Not: return heap_.boolean(!truthy(heap_, eval(e.items[0])));
+    case ExprKind::Not:
+      return heap_.boolean(!truthy(heap_, eval(e.items[0])));
     case ExprKind::Binary: {
       Value a = eval(e.items[0]);
       Value b = eval(e.items[1]);
@@ -313,7 +343,8 @@ Value Evaluator::eval_inner(const Expr& e) {
       for (ExprId part : e.items) text += str(heap_, eval(part));
       return charge(text.size() / 64) ? heap_.string(std::move(text)) : Value{};
     }
-    case ExprKind::Compare: return eval_compare(e);
+    case ExprKind::Compare:
+      return eval_compare(e);
     case ExprKind::And: {
       Value a = eval(e.items[0]);
       return truthy(heap_, a) ? eval(e.items[1]) : a;
@@ -344,8 +375,10 @@ Value Evaluator::eval_inner(const Expr& e) {
       Value index = eval(e.items[1]);
       return failed_ ? Value{} : item(object, index);
     }
-    case ExprKind::Slice: return eval_slice(e);
-    case ExprKind::Call: return eval_call(e);
+    case ExprKind::Slice:
+      return eval_slice(e);
+    case ExprKind::Call:
+      return eval_call(e);
   }
   return {};
 }
@@ -381,7 +414,8 @@ Value Evaluator::eval_compare(const Expr& e) {
     } else {
       int order = compare(heap_, left, right);
       if (order == 2) {
-        return fail("cannot order " + std::string(type_name(left)) + " and " + std::string(type_name(right)));
+        return fail("cannot order " + std::string(type_name(left)) + " and " +
+                    std::string(type_name(right)));
       }
       holds = op == "<" ? order < 0 : op == "<=" ? order <= 0 : op == ">" ? order > 0 : order >= 0;
     }
@@ -410,14 +444,17 @@ bool Evaluator::contains(const Value& container, const Value& v) {
 bool Evaluator::iterate(const Value& v, Items& out) {
   switch (v.kind) {
     case Kind::List:
-    case Kind::Tuple: out = heap_.items(v); return charge(out.size() / 16);
+    case Kind::Tuple:
+      out = heap_.items(v);
+      return charge(out.size() / 16);
     case Kind::Dict:
       for (const auto& [key, value] : heap_.pairs(v)) out.push_back(key);
       return true;
     case Kind::String:
       for (std::string& c : code_points(heap_.text(v))) out.push_back(heap_.string(std::move(c)));
       return charge(out.size());
-    case Kind::Undefined: return true;  // an undefined value is an empty list
+    case Kind::Undefined:
+      return true;  // an undefined value is an empty list
     case Kind::None:
     case Kind::Bool:
     case Kind::Int:
@@ -426,7 +463,8 @@ bool Evaluator::iterate(const Value& v, Items& out) {
     case Kind::Macro:
     case Kind::Builtin:
     case Kind::Method:
-    case Kind::Loop: break;
+    case Kind::Loop:
+      break;
   }
   fail("cannot go through " + std::string(type_name(v)));
   return false;
@@ -463,8 +501,10 @@ Value Evaluator::eval_slice(const Expr& e) {
   int64_t length = static_cast<int64_t>(items.size());
   int64_t step_by = by.kind == Kind::None ? 1 : by.integer;
   if (step_by == 0) return fail("slice step is 0");
-  int64_t begin = from.kind == Kind::None ? (step_by > 0 ? 0 : length - 1) : clamp_bound(from.integer, length, step_by);
-  int64_t end = to.kind == Kind::None ? (step_by > 0 ? length : -1) : clamp_bound(to.integer, length, step_by);
+  int64_t begin = from.kind == Kind::None ? (step_by > 0 ? 0 : length - 1)
+                                          : clamp_bound(from.integer, length, step_by);
+  int64_t end = to.kind == Kind::None ? (step_by > 0 ? length : -1)
+                                      : clamp_bound(to.integer, length, step_by);
   Items kept;
   for (int64_t i = begin; step_by > 0 ? i < end : i > end; i += step_by) {
     kept.push_back(items[static_cast<size_t>(i)]);
@@ -480,7 +520,8 @@ Value Evaluator::eval_slice(const Expr& e) {
 CallArgs Evaluator::eval_args(const Expr& e) {
   CallArgs args;
   for (size_t i = 1; i < e.items.size(); ++i) args.positional.push_back(eval(e.items[i]));
-  for (const KeywordArg& keyword : e.keywords) args.keywords.emplace_back(keyword.name, eval(keyword.value));
+  for (const KeywordArg& keyword : e.keywords)
+    args.keywords.emplace_back(keyword.name, eval(keyword.value));
   if (e.star_args.valid()) {
     Items more;
     if (iterate(eval(e.star_args), more)) {
@@ -490,7 +531,8 @@ CallArgs Evaluator::eval_args(const Expr& e) {
   if (e.star_kwargs.valid()) {
     Value more = eval(e.star_kwargs);
     if (more.kind == Kind::Dict) {
-      for (const auto& [key, value] : heap_.pairs(more)) args.keywords.emplace_back(str(heap_, key), value);
+      for (const auto& [key, value] : heap_.pairs(more))
+        args.keywords.emplace_back(str(heap_, key), value);
     } else {
       fail("`**` needs a mapping, found " + std::string(type_name(more)));
     }

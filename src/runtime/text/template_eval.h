@@ -22,8 +22,8 @@ struct CallArgs {
 
 class Evaluator {
  public:
-  Evaluator(const Template& tmpl, const std::string& source, Heap& heap, const TemplateLimits& limits,
-            int64_t now);
+  Evaluator(const Template& tmpl, const std::string& source, Heap& heap,
+            const TemplateLimits& limits, int64_t now);
 
   void set_global(std::string_view name, Value value);
   Result<RenderedChat> run();
@@ -103,8 +103,10 @@ bool known_filter(const std::string& name);
 bool known_test(const std::string& name);
 // Text helpers shared by filters and methods.
 std::string strip_text(const std::string& text, const std::string* chars, bool left, bool right);
-std::string change_case(const std::string& text, char how);  // 'u', 'l', 't' (title), 'c' (capitalise)
-std::string replace_text(const std::string& text, const std::string& from, const std::string& to, int64_t count);
+std::string change_case(const std::string& text,
+                        char how);  // 'u', 'l', 't' (title), 'c' (capitalise)
+std::string replace_text(const std::string& text, const std::string& from, const std::string& to,
+                         int64_t count);
 std::string format_percent(Evaluator& run, const std::string& format, const Items& args);
 std::string format_time(int64_t seconds, const std::string& format);
 

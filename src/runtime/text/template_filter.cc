@@ -11,8 +11,14 @@ namespace {
 using E = Evaluator;
 using A = CallArgs;
 using Filter = Value (*)(Evaluator&, const Value&, const CallArgs&);
-struct FilterRow { const char* name; Filter call; };
-struct TestRow { const char* name; bool (*call)(Evaluator&, const Value&, const CallArgs&); };
+struct FilterRow {
+  const char* name;
+  Filter call;
+};
+struct TestRow {
+  const char* name;
+  bool (*call)(Evaluator&, const Value&, const CallArgs&);
+};
 
 Value text_of(E& run, std::string text) { return run.heap().string(std::move(text)); }
 
@@ -22,7 +28,8 @@ Value dig(E& run, Value v, const Value& path) {
   std::string dotted(str(run.heap(), path));
   for (std::string_view part : split(dotted, '.')) {
     auto index = parse_int(part);
-    v = index ? run.item(v, run.heap().integer(*index)) : run.item(v, run.heap().string(std::string(part)));
+    v = index ? run.item(v, run.heap().integer(*index))
+              : run.item(v, run.heap().string(std::string(part)));
     if (run.failed()) return {};
   }
   return v;
@@ -31,14 +38,16 @@ Value dig(E& run, Value v, const Value& path) {
 // A key for sorting and grouping; text ignores case unless asked.
 Value sort_key(E& run, const Value& v, const Value& attribute, bool case_sensitive) {
   Value key = attribute.kind == Kind::None ? v : dig(run, v, attribute);
-  if (!case_sensitive && key.kind == Kind::String) key = text_of(run, change_case(run.heap().text(key), 'l'));
+  if (!case_sensitive && key.kind == Kind::String)
+    key = text_of(run, change_case(run.heap().text(key), 'l'));
   return key;
 }
 
 bool sort_by_key(E& run, std::vector<std::pair<Value, Value>>& keyed, bool reverse) {
   for (size_t i = 1; i < keyed.size(); ++i) {
     if (compare(run.heap(), keyed[0].first, keyed[i].first) == 2) {
-      run.fail("cannot order " + std::string(type_name(keyed[0].first)) + " and " + std::string(type_name(keyed[i].first)));
+      run.fail("cannot order " + std::string(type_name(keyed[0].first)) + " and " +
+               std::string(type_name(keyed[i].first)));
       return false;
     }
   }
@@ -52,9 +61,11 @@ bool sort_by_key(E& run, std::vector<std::pair<Value, Value>>& keyed, bool rever
 Value sort_filter(E& run, const Value& v, const A& a) {
   Items items;
   if (!run.iterate(v, items)) return {};
-  bool reverse = truthy(run.heap(), a.get(0, "reverse")), sensitive = truthy(run.heap(), a.get(1, "case_sensitive"));
+  bool reverse = truthy(run.heap(), a.get(0, "reverse")),
+       sensitive = truthy(run.heap(), a.get(1, "case_sensitive"));
   std::vector<std::pair<Value, Value>> keyed;
-  for (const Value& item : items) keyed.emplace_back(sort_key(run, item, a.get(2, "attribute"), sensitive), item);
+  for (const Value& item : items)
+    keyed.emplace_back(sort_key(run, item, a.get(2, "attribute"), sensitive), item);
   if (run.failed() || !sort_by_key(run, keyed, reverse)) return {};
   for (size_t i = 0; i < items.size(); ++i) items[i] = keyed[i].second;
   return run.heap().list(std::move(items));
@@ -66,7 +77,8 @@ Value dictsort_filter(E& run, const Value& v, const A& a) {
   bool by_value = str(run.heap(), a.get(1, "by")) == "value";
   std::vector<std::pair<Value, Value>> keyed;
   for (const auto& [key, value] : Pairs(run.heap().pairs(v))) {
-    keyed.emplace_back(sort_key(run, by_value ? value : key, {Kind::None}, sensitive), run.heap().tuple({key, value}));
+    keyed.emplace_back(sort_key(run, by_value ? value : key, {Kind::None}, sensitive),
+                       run.heap().tuple({key, value}));
   }
   if (!sort_by_key(run, keyed, truthy(run.heap(), a.get(2, "reverse")))) return {};
   Items items;
@@ -78,9 +90,11 @@ Value unique_filter(E& run, const Value& v, const A& a) {
   Items items, kept, seen;
   if (!run.iterate(v, items)) return {};
   for (const Value& item : items) {
-    Value key = sort_key(run, item, a.get(1, "attribute"), truthy(run.heap(), a.get(0, "case_sensitive")));
+    Value key =
+        sort_key(run, item, a.get(1, "attribute"), truthy(run.heap(), a.get(0, "case_sensitive")));
     if (run.failed() || !run.charge(seen.size())) return {};
-    bool known = std::any_of(seen.begin(), seen.end(), [&](const Value& s) { return equal(run.heap(), s, key); });
+    bool known = std::any_of(seen.begin(), seen.end(),
+                             [&](const Value& s) { return equal(run.heap(), s, key); });
     if (known) continue;
     seen.push_back(key);
     kept.push_back(item);
@@ -93,13 +107,15 @@ Value groupby_filter(E& run, const Value& v, const A& a) {
   if (!run.iterate(v, items)) return {};
   bool sensitive = truthy(run.heap(), a.get(2, "case_sensitive"));
   std::vector<std::pair<Value, Value>> keyed;
-  for (const Value& item : items) keyed.emplace_back(sort_key(run, item, a.get(0, "attribute"), sensitive), item);
+  for (const Value& item : items)
+    keyed.emplace_back(sort_key(run, item, a.get(0, "attribute"), sensitive), item);
   if (run.failed() || !sort_by_key(run, keyed, false)) return {};
   Items groups;
   for (size_t i = 0; i < keyed.size();) {
     Items members;
     size_t j = i;
-    while (j < keyed.size() && equal(run.heap(), keyed[j].first, keyed[i].first)) members.push_back(keyed[j++].second);
+    while (j < keyed.size() && equal(run.heap(), keyed[j].first, keyed[i].first))
+      members.push_back(keyed[j++].second);
     Value grouper = dig(run, members[0], a.get(0, "attribute"));
     groups.push_back(run.heap().tuple({grouper, run.heap().list(std::move(members))}));
     i = j;
@@ -165,13 +181,15 @@ Value pick(E& run, const Value& v, const A& a, bool keep, bool by_attribute) {
   size_t first = by_attribute ? 1 : 0;
   A rest;
   if (a.positional.size() > first + 1) {
-    rest.positional.assign(a.positional.begin() + static_cast<ptrdiff_t>(first) + 1, a.positional.end());
+    rest.positional.assign(a.positional.begin() + static_cast<ptrdiff_t>(first) + 1,
+                           a.positional.end());
   }
   for (const Value& item : items) {
     Value subject = by_attribute ? dig(run, item, a.get(0, "attribute")) : item;
     if (run.failed() || !run.charge(1)) return {};
-    bool holds = a.positional.size() > first ? run.apply_test(str(run.heap(), a.positional[first]), subject, rest)
-                                             : truthy(run.heap(), subject);
+    bool holds = a.positional.size() > first
+                     ? run.apply_test(str(run.heap(), a.positional[first]), subject, rest)
+                     : truthy(run.heap(), subject);
     if (run.failed()) return {};
     if (holds == keep) out.push_back(item);
   }
@@ -183,7 +201,9 @@ Value sum_filter(E& run, const Value& v, const A& a) {
   if (!run.iterate(v, items)) return {};
   Value total = a.get(1, "start", run.heap().integer(0));
   for (const Value& item : items) {
-    total = run.binary("+", total, a.get(0, "attribute").kind == Kind::None ? item : dig(run, item, a.get(0, "attribute")));
+    total = run.binary(
+        "+", total,
+        a.get(0, "attribute").kind == Kind::None ? item : dig(run, item, a.get(0, "attribute")));
     if (run.failed()) return {};
   }
   return total;
@@ -202,15 +222,18 @@ Value tojson_filter(E& run, const Value& v, const A& a) {
   }
   style.sort_keys = truthy(run.heap(), a.get(3, "sort_keys"));
   std::string out;
-  if (!to_json(run.heap(), v, style, out)) return run.fail("`tojson` cannot write " + std::string(type_name(v)));
+  if (!to_json(run.heap(), v, style, out))
+    return run.fail("`tojson` cannot write " + std::string(type_name(v)));
   return run.charge(out.size() / 64) ? text_of(run, std::move(out)) : Value{};
 }
 
 Value indent_filter(E& run, const Value& v, const A& a) {
   Value width = a.get(0, "width", run.heap().integer(4));
   bool first = truthy(run.heap(), a.get(1, "first")), blank = truthy(run.heap(), a.get(2, "blank"));
-  std::string pad = width.kind == Kind::String ? run.heap().text(width)
-                                               : std::string(static_cast<size_t>(std::clamp<int64_t>(width.integer, 0, 1000)), ' ');
+  std::string pad =
+      width.kind == Kind::String
+          ? run.heap().text(width)
+          : std::string(static_cast<size_t>(std::clamp<int64_t>(width.integer, 0, 1000)), ' ');
   std::string text = str(run.heap(), v), out;
   size_t number = 0;
   for (std::string_view line : split(text, '\n')) {
@@ -225,7 +248,8 @@ Value indent_filter(E& run, const Value& v, const A& a) {
 Value int_filter(E& run, const Value& v, const A& a) {
   Value otherwise = a.get(0, "default", run.heap().integer(0));
   if (v.kind == Kind::Int || v.kind == Kind::Bool) return run.heap().integer(v.integer);
-  if (v.kind == Kind::Float && std::fabs(v.number) < 9e18) return run.heap().integer(static_cast<int64_t>(v.number));
+  if (v.kind == Kind::Float && std::fabs(v.number) < 9e18)
+    return run.heap().integer(static_cast<int64_t>(v.number));
   if (v.kind == Kind::String) {
     std::string_view text = trim(run.heap().text(v));
     if (auto whole = parse_int(text)) return run.heap().integer(*whole);
@@ -258,7 +282,8 @@ Value round_filter(E& run, const Value& v, const A& a) {
 }
 
 Value length_filter(E& run, const Value& v, const A&) {
-  if (v.kind == Kind::String) return run.heap().integer(static_cast<int64_t>(code_point_count(run.heap().text(v))));
+  if (v.kind == Kind::String)
+    return run.heap().integer(static_cast<int64_t>(code_point_count(run.heap().text(v))));
   Items items;
   if (!run.iterate(v, items)) return {};
   return run.heap().integer(static_cast<int64_t>(items.size()));
@@ -278,14 +303,18 @@ Value batch_filter(E& run, const Value& v, const A& a) {
   Items items, rows, row;
   Value count = a.get(0, "linecount");
   if (!run.iterate(v, items)) return {};
-  if (count.kind != Kind::Int || count.integer < 1) return run.fail("`batch` needs a positive count");
+  if (count.kind != Kind::Int || count.integer < 1)
+    return run.fail("`batch` needs a positive count");
   for (const Value& item : items) {
-    if (static_cast<int64_t>(row.size()) == count.integer) rows.push_back(run.heap().list(std::exchange(row, {})));
+    if (static_cast<int64_t>(row.size()) == count.integer)
+      rows.push_back(run.heap().list(std::exchange(row, {})));
     row.push_back(item);
   }
   if (!row.empty()) {
     Value fill = a.get(1, "fill_with");
-    while (fill.kind != Kind::None && static_cast<int64_t>(row.size()) < count.integer && run.charge(1)) row.push_back(fill);
+    while (fill.kind != Kind::None && static_cast<int64_t>(row.size()) < count.integer &&
+           run.charge(1))
+      row.push_back(fill);
     rows.push_back(run.heap().list(std::move(row)));
   }
   return run.heap().list(std::move(rows));
@@ -295,12 +324,16 @@ Value slice_filter(E& run, const Value& v, const A& a) {
   Items items, columns;
   Value count = a.get(0, "slices");
   if (!run.iterate(v, items)) return {};
-  if (count.kind != Kind::Int || count.integer < 1 || count.integer > 100000) return run.fail("`slice` needs a positive count");
-  size_t n = static_cast<size_t>(count.integer), each = items.size() / n, more = items.size() % n, at = 0;
+  if (count.kind != Kind::Int || count.integer < 1 || count.integer > 100000)
+    return run.fail("`slice` needs a positive count");
+  size_t n = static_cast<size_t>(count.integer), each = items.size() / n, more = items.size() % n,
+         at = 0;
   for (size_t i = 0; i < n; ++i) {
     size_t take = each + (i < more);
-    Items column(items.begin() + static_cast<ptrdiff_t>(at), items.begin() + static_cast<ptrdiff_t>(at + take));
-    if (a.get(1, "fill_with").kind != Kind::None && i >= more && more) column.push_back(a.get(1, "fill_with"));
+    Items column(items.begin() + static_cast<ptrdiff_t>(at),
+                 items.begin() + static_cast<ptrdiff_t>(at + take));
+    if (a.get(1, "fill_with").kind != Kind::None && i >= more && more)
+      column.push_back(a.get(1, "fill_with"));
     at += take;
     columns.push_back(run.heap().list(std::move(column)));
   }
@@ -330,19 +363,31 @@ Value center_filter(E& run, const Value& v, const A& a) {
   int64_t gap = width - static_cast<int64_t>(code_point_count(text));
   if (gap <= 0) return text_of(run, text);
   int64_t left = gap / 2 + (gap & width & 1);
-  return text_of(run, std::string(static_cast<size_t>(left), ' ') + text + std::string(static_cast<size_t>(gap - left), ' '));
+  return text_of(run, std::string(static_cast<size_t>(left), ' ') + text +
+                          std::string(static_cast<size_t>(gap - left), ' '));
 }
 
 Value escape_filter(E& run, const Value& v, const A&) {
   std::string out;
   for (char c : str(run.heap(), v)) {
     switch (c) {
-      case '&': out += "&amp;"; break;
-      case '<': out += "&lt;"; break;
-      case '>': out += "&gt;"; break;
-      case '"': out += "&#34;"; break;
-      case '\'': out += "&#39;"; break;
-      default: out += c;
+      case '&':
+        out += "&amp;";
+        break;
+      case '<':
+        out += "&lt;";
+        break;
+      case '>':
+        out += "&gt;";
+        break;
+      case '"':
+        out += "&#34;";
+        break;
+      case '\'':
+        out += "&#39;";
+        break;
+      default:
+        out += c;
     }
   }
   return text_of(run, std::move(out));
@@ -350,7 +395,8 @@ Value escape_filter(E& run, const Value& v, const A&) {
 
 Value items_filter(E& run, const Value& v, const A& a) {
   if (v.kind == Kind::Undefined) return run.heap().list({});
-  if (v.kind != Kind::Dict) return run.fail("`items` needs a mapping, found " + std::string(type_name(v)));
+  if (v.kind != Kind::Dict)
+    return run.fail("`items` needs a mapping, found " + std::string(type_name(v)));
   return run.call(run.attribute(v, "items"), a);
 }
 
@@ -362,7 +408,9 @@ Value default_filter(E& run, const Value& v, const A& a) {
   return v;
 }
 
-Value case_filter(E& run, const Value& v, char how) { return text_of(run, change_case(str(run.heap(), v), how)); }
+Value case_filter(E& run, const Value& v, char how) {
+  return text_of(run, change_case(str(run.heap(), v), how));
+}
 
 Value list_filter(E& run, const Value& v, const A&) {
   Items items;
@@ -376,11 +424,15 @@ Value end_item(E& run, const Value& v, bool last) {
 }
 
 const FilterRow kFilters[] = {
-    {"abs", [](E& r, const Value& v, const A&) {
+    {"abs",
+     [](E& r, const Value& v, const A&) {
        if (!is_number(v)) return r.fail("`abs` needs a number");
-       return truthy(r.heap(), r.heap().boolean(as_double(v) < 0)) ? r.binary("-", r.heap().integer(0), v) : v;
+       return truthy(r.heap(), r.heap().boolean(as_double(v) < 0))
+                  ? r.binary("-", r.heap().integer(0), v)
+                  : v;
      }},
-    {"attr", [](E& r, const Value& v, const A& a) { return r.attribute(v, str(r.heap(), a.get(0, "name"))); }},
+    {"attr", [](E& r, const Value& v,
+                const A& a) { return r.attribute(v, str(r.heap(), a.get(0, "name"))); }},
     {"batch", batch_filter},
     {"capitalize", [](E& r, const Value& v, const A&) { return case_filter(r, v, 'c'); }},
     {"center", center_filter},
@@ -392,7 +444,10 @@ const FilterRow kFilters[] = {
     {"escape", escape_filter},
     {"first", [](E& r, const Value& v, const A&) { return end_item(r, v, false); }},
     {"float", float_filter},
-    {"format", [](E& r, const Value& v, const A& a) { return text_of(r, format_percent(r, str(r.heap(), v), a.positional)); }},
+    {"format",
+     [](E& r, const Value& v, const A& a) {
+       return text_of(r, format_percent(r, str(r.heap(), v), a.positional));
+     }},
     {"groupby", groupby_filter},
     {"indent", indent_filter},
     {"int", int_filter},
@@ -408,9 +463,11 @@ const FilterRow kFilters[] = {
     {"pprint", [](E& r, const Value& v, const A&) { return text_of(r, repr(r.heap(), v)); }},
     {"reject", [](E& r, const Value& v, const A& a) { return pick(r, v, a, false, false); }},
     {"rejectattr", [](E& r, const Value& v, const A& a) { return pick(r, v, a, false, true); }},
-    {"replace", [](E& r, const Value& v, const A& a) {
+    {"replace",
+     [](E& r, const Value& v, const A& a) {
        Value count = a.get(2, "count");
-       return text_of(r, replace_text(str(r.heap(), v), str(r.heap(), a.get(0, "old")), str(r.heap(), a.get(1, "new")),
+       return text_of(r, replace_text(str(r.heap(), v), str(r.heap(), a.get(0, "old")),
+                                      str(r.heap(), a.get(1, "new")),
                                       count.kind == Kind::Int ? count.integer : -1));
      }},
     {"reverse", reverse_filter},
@@ -424,14 +481,17 @@ const FilterRow kFilters[] = {
     {"sum", sum_filter},
     {"title", [](E& r, const Value& v, const A&) { return case_filter(r, v, 'f'); }},
     {"tojson", tojson_filter},
-    {"trim", [](E& r, const Value& v, const A& a) {
+    {"trim",
+     [](E& r, const Value& v, const A& a) {
        std::string chars = str(r.heap(), a.get(0, "chars"));
-       return text_of(r, strip_text(str(r.heap(), v), a.has(0, "chars") ? &chars : nullptr, true, true));
+       return text_of(
+           r, strip_text(str(r.heap(), v), a.has(0, "chars") ? &chars : nullptr, true, true));
      }},
     {"truncate", truncate_filter},
     {"unique", unique_filter},
     {"upper", [](E& r, const Value& v, const A&) { return case_filter(r, v, 'u'); }},
-    {"wordcount", [](E& r, const Value& v, const A&) {
+    {"wordcount",
+     [](E& r, const Value& v, const A&) {
        int64_t words = 0;
        bool inside = false;
        for (const std::string& c : code_points(str(r.heap(), v))) {
@@ -443,10 +503,14 @@ const FilterRow kFilters[] = {
      }},
 };
 
-int64_t whole(const Value& v) { return v.kind == Kind::Float ? static_cast<int64_t>(v.number) : v.integer; }
+int64_t whole(const Value& v) {
+  return v.kind == Kind::Float ? static_cast<int64_t>(v.number) : v.integer;
+}
 int order(E& r, const Value& v, const A& a) {
   int result = compare(r.heap(), v, a.get(0, "other"));
-  if (result == 2) r.fail("cannot order " + std::string(type_name(v)) + " and " + std::string(type_name(a.get(0, "other"))));
+  if (result == 2)
+    r.fail("cannot order " + std::string(type_name(v)) + " and " +
+           std::string(type_name(a.get(0, "other"))));
   return result;
 }
 
@@ -456,34 +520,53 @@ const TestRow kTests[] = {
     {"<=", [](E& r, const Value& v, const A& a) { return order(r, v, a) <= 0; }},
     {"==", [](E& r, const Value& v, const A& a) { return equal(r.heap(), v, a.get(0, "other")); }},
     {">", [](E& r, const Value& v, const A& a) { return order(r, v, a) == 1; }},
-    {">=", [](E& r, const Value& v, const A& a) { int o = order(r, v, a); return o == 0 || o == 1; }},
+    {">=",
+     [](E& r, const Value& v, const A& a) {
+       int o = order(r, v, a);
+       return o == 0 || o == 1;
+     }},
     {"boolean", [](E&, const Value& v, const A&) { return v.kind == Kind::Bool; }},
-    {"callable", [](E&, const Value& v, const A&) {
-       return v.kind == Kind::Macro || v.kind == Kind::Builtin || v.kind == Kind::Method || v.kind == Kind::Loop;
+    {"callable",
+     [](E&, const Value& v, const A&) {
+       return v.kind == Kind::Macro || v.kind == Kind::Builtin || v.kind == Kind::Method ||
+              v.kind == Kind::Loop;
      }},
     {"defined", [](E&, const Value& v, const A&) { return v.kind != Kind::Undefined; }},
-    {"divisibleby", [](E& r, const Value& v, const A& a) {
+    {"divisibleby",
+     [](E& r, const Value& v, const A& a) {
        Value by = a.get(0, "num");
-       if (!is_number(v) || !is_number(by) || whole(by) == 0) return r.fail("`divisibleby` needs numbers"), false;
+       if (!is_number(v) || !is_number(by) || whole(by) == 0)
+         return r.fail("`divisibleby` needs numbers"), false;
        return whole(v) % whole(by) == 0;
      }},
     {"eq", [](E& r, const Value& v, const A& a) { return equal(r.heap(), v, a.get(0, "other")); }},
-    {"equalto", [](E& r, const Value& v, const A& a) { return equal(r.heap(), v, a.get(0, "other")); }},
-    {"even", [](E& r, const Value& v, const A&) { return is_number(v) ? whole(v) % 2 == 0 : (r.fail("`even` needs a number"), false); }},
+    {"equalto",
+     [](E& r, const Value& v, const A& a) { return equal(r.heap(), v, a.get(0, "other")); }},
+    {"even",
+     [](E& r, const Value& v, const A&) {
+       return is_number(v) ? whole(v) % 2 == 0 : (r.fail("`even` needs a number"), false);
+     }},
     {"false", [](E&, const Value& v, const A&) { return v.kind == Kind::Bool && !v.integer; }},
     {"filter", [](E& r, const Value& v, const A&) { return known_filter(str(r.heap(), v)); }},
     {"float", [](E&, const Value& v, const A&) { return v.kind == Kind::Float; }},
-    {"ge", [](E& r, const Value& v, const A& a) { int o = order(r, v, a); return o == 0 || o == 1; }},
+    {"ge",
+     [](E& r, const Value& v, const A& a) {
+       int o = order(r, v, a);
+       return o == 0 || o == 1;
+     }},
     {"greaterthan", [](E& r, const Value& v, const A& a) { return order(r, v, a) == 1; }},
     {"gt", [](E& r, const Value& v, const A& a) { return order(r, v, a) == 1; }},
     {"in", [](E& r, const Value& v, const A& a) { return r.contains(a.get(0, "seq"), v); }},
     {"integer", [](E&, const Value& v, const A&) { return v.kind == Kind::Int; }},
-    {"iterable", [](E&, const Value& v, const A&) {
-       return v.kind == Kind::String || is_sequence(v) || v.kind == Kind::Dict || v.kind == Kind::Undefined;
+    {"iterable",
+     [](E&, const Value& v, const A&) {
+       return v.kind == Kind::String || is_sequence(v) || v.kind == Kind::Dict ||
+              v.kind == Kind::Undefined;
      }},
     {"le", [](E& r, const Value& v, const A& a) { return order(r, v, a) <= 0; }},
     {"lessthan", [](E& r, const Value& v, const A& a) { return order(r, v, a) == -1; }},
-    {"lower", [](E& r, const Value& v, const A&) {
+    {"lower",
+     [](E& r, const Value& v, const A&) {
        std::string t = str(r.heap(), v);
        return change_case(t, 'l') == t && change_case(t, 'u') != t;
      }},
@@ -492,16 +575,25 @@ const TestRow kTests[] = {
     {"ne", [](E& r, const Value& v, const A& a) { return !equal(r.heap(), v, a.get(0, "other")); }},
     {"none", [](E&, const Value& v, const A&) { return v.kind == Kind::None; }},
     {"number", [](E&, const Value& v, const A&) { return is_number(v); }},
-    {"odd", [](E& r, const Value& v, const A&) { return is_number(v) ? whole(v) % 2 != 0 : (r.fail("`odd` needs a number"), false); }},
-    {"sameas", [](E& r, const Value& v, const A& a) { return v.kind == a.get(0, "other").kind && equal(r.heap(), v, a.get(0, "other")); }},
-    {"sequence", [](E&, const Value& v, const A&) {
-       return v.kind == Kind::String || is_sequence(v) || v.kind == Kind::Dict || v.kind == Kind::Undefined;
+    {"odd",
+     [](E& r, const Value& v, const A&) {
+       return is_number(v) ? whole(v) % 2 != 0 : (r.fail("`odd` needs a number"), false);
+     }},
+    {"sameas",
+     [](E& r, const Value& v, const A& a) {
+       return v.kind == a.get(0, "other").kind && equal(r.heap(), v, a.get(0, "other"));
+     }},
+    {"sequence",
+     [](E&, const Value& v, const A&) {
+       return v.kind == Kind::String || is_sequence(v) || v.kind == Kind::Dict ||
+              v.kind == Kind::Undefined;
      }},
     {"string", [](E&, const Value& v, const A&) { return v.kind == Kind::String; }},
     {"test", [](E& r, const Value& v, const A&) { return known_test(str(r.heap(), v)); }},
     {"true", [](E&, const Value& v, const A&) { return v.kind == Kind::Bool && v.integer; }},
     {"undefined", [](E&, const Value& v, const A&) { return v.kind == Kind::Undefined; }},
-    {"upper", [](E& r, const Value& v, const A&) {
+    {"upper",
+     [](E& r, const Value& v, const A&) {
        std::string t = str(r.heap(), v);
        return change_case(t, 'u') == t && change_case(t, 'l') != t;
      }},

@@ -8,7 +8,8 @@ namespace {
 Value convert(Heap& heap, json::Value from) {
   switch (from.kind()) {
     case json::Kind::Missing:
-    case json::Kind::Null: return heap.none();
+    case json::Kind::Null:
+      return heap.none();
     case json::Kind::Bool: {
       bool value = false;
       from.get(value);

@@ -10,10 +10,13 @@
 namespace axon::text::tmpl {
 namespace {
 
-bool is_space(char c) { return c == ' ' || c == '\t' || c == '\n' || c == '\r' || c == '\v' || c == '\f'; }
+bool is_space(char c) {
+  return c == ' ' || c == '\t' || c == '\n' || c == '\r' || c == '\v' || c == '\f';
+}
 bool is_digit(char c) { return c >= '0' && c <= '9'; }
 bool is_name_start(char c) {
-  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_' || static_cast<uint8_t>(c) >= 0x80;
+  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_' ||
+         static_cast<uint8_t>(c) >= 0x80;
 }
 
 class Lexer {
@@ -67,7 +70,8 @@ class Lexer {
     } else if (kind == '%' && is_raw_tag(inside)) {
       lex_raw(tag, inside);
     } else {
-      tokens_.push_back({kind == '{' ? TokenKind::OutputBegin : TokenKind::BlockBegin, {}, 0, 0, tag});
+      tokens_.push_back(
+          {kind == '{' ? TokenKind::OutputBegin : TokenKind::BlockBegin, {}, 0, 0, tag});
       pos_ = inside;
       lex_tag(tag, kind);
     }
@@ -123,7 +127,8 @@ class Lexer {
     pos_ = close + 2;
     after_tag(sign == '-' || sign == '+' ? sign : '\0', false);
     size_t begin = pos_;
-    for (size_t open = source_.find("{%", pos_); open != source_.npos; open = source_.find("{%", open + 2)) {
+    for (size_t open = source_.find("{%", pos_); open != source_.npos;
+         open = source_.find("{%", open + 2)) {
       size_t word = open + 2;
       char open_sign = word < source_.size() ? source_[word] : '\0';
       if (open_sign == '-' || open_sign == '+') ++word;
@@ -150,12 +155,14 @@ class Lexer {
     std::vector<char> brackets;
     while (!failed_) {
       while (pos_ < source_.size() && is_space(source_[pos_])) ++pos_;
-      if (pos_ >= source_.size()) return fail(tag, std::string("tag is not closed with `") + close + "`");
+      if (pos_ >= source_.size())
+        return fail(tag, std::string("tag is not closed with `") + close + "`");
       if (brackets.empty()) {
         char sign = source_[pos_];
         bool signed_close = (sign == '-' || (sign == '+' && kind == '%')) && at(close, pos_ + 1);
         if (signed_close || at(close, pos_)) {
-          tokens_.push_back({kind == '{' ? TokenKind::OutputEnd : TokenKind::BlockEnd, {}, 0, 0, pos_});
+          tokens_.push_back(
+              {kind == '{' ? TokenKind::OutputEnd : TokenKind::BlockEnd, {}, 0, 0, pos_});
           pos_ += signed_close ? 3 : 2;
           return after_tag(signed_close ? sign : '\0', kind == '{');
         }
@@ -168,7 +175,8 @@ class Lexer {
     char c = source_[pos_];
     if (is_name_start(c)) {
       size_t begin = pos_;
-      while (pos_ < source_.size() && (is_name_start(source_[pos_]) || is_digit(source_[pos_]))) ++pos_;
+      while (pos_ < source_.size() && (is_name_start(source_[pos_]) || is_digit(source_[pos_])))
+        ++pos_;
       tokens_.push_back({TokenKind::Name, source_.substr(begin, pos_ - begin), 0, 0, begin});
     } else if (is_digit(c)) {
       lex_number();
@@ -197,7 +205,8 @@ class Lexer {
     }
     if (pos_ < source_.size() && (source_[pos_] == 'e' || source_[pos_] == 'E')) {
       size_t exponent = pos_ + 1;
-      if (exponent < source_.size() && (source_[exponent] == '+' || source_[exponent] == '-')) ++exponent;
+      if (exponent < source_.size() && (source_[exponent] == '+' || source_[exponent] == '-'))
+        ++exponent;
       if (exponent < source_.size() && is_digit(source_[exponent])) {
         real = true;
         digits.append(source_, pos_, exponent - pos_);
@@ -266,9 +275,9 @@ class Lexer {
   }
 
   void lex_operator(std::vector<char>& brackets) {
-    static const char* const kOperators[] = {"//", "**", "==", "!=", "<=", ">=", "+", "-", "*", "/",
-                                             "%",  "~",  "<",  ">",  "=",  "(",  ")", "[", "]", "{",
-                                             "}",  ",",  ":",  ".",  "|",  ";"};
+    static const char* const kOperators[] = {"//", "**", "==", "!=", "<=", ">=", "+", "-", "*",
+                                             "/",  "%",  "~",  "<",  ">",  "=",  "(", ")", "[",
+                                             "]",  "{",  "}",  ",",  ":",  ".",  "|", ";"};
     for (const char* op : kOperators) {
       if (!at(op, pos_)) continue;
       char c = op[0];
@@ -297,10 +306,17 @@ class Lexer {
 
 }  // namespace
 
-Error template_error(const char* code, const std::string& source, size_t offset, std::string message) {
-  auto line = 1 + std::count(source.begin(), source.begin() + static_cast<ptrdiff_t>(std::min(offset, source.size())), '\n');
-  return Error{code, "chat template, line " + std::to_string(line) + ": " + std::move(message), {},
-               static_cast<int64_t>(offset), {}};
+Error template_error(const char* code, const std::string& source, size_t offset,
+                     std::string message) {
+  auto line =
+      1 + std::count(source.begin(),
+                     source.begin() + static_cast<ptrdiff_t>(std::min(offset, source.size())),
+                     '\n');
+  return Error{code,
+               "chat template, line " + std::to_string(line) + ": " + std::move(message),
+               {},
+               static_cast<int64_t>(offset),
+               {}};
 }
 
 Result<std::vector<Token>> lex_template(const std::string& source) { return Lexer(source).run(); }

@@ -9,12 +9,22 @@
 namespace axon::text::tmpl {
 
 enum class TokenKind : uint8_t {
-  Text, OutputBegin, OutputEnd, BlockBegin, BlockEnd, Name, Int, Float, String, Operator, End
+  Text,
+  OutputBegin,
+  OutputEnd,
+  BlockBegin,
+  BlockEnd,
+  Name,
+  Int,
+  Float,
+  String,
+  Operator,
+  End
 };
 
 struct Token {
   TokenKind kind = TokenKind::End;
-  std::string text;      // Text, Name, String (unescaped), Operator
+  std::string text;  // Text, Name, String (unescaped), Operator
   int64_t integer = 0;
   double number = 0;
   size_t offset = 0;

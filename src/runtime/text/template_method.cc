@@ -1,4 +1,5 @@
-// Methods of strings, mappings, lists and the loop variable. Nothing that changes a value is offered.
+// Methods of strings, mappings, lists and the loop variable. Nothing that changes a value is
+// offered.
 #include <algorithm>
 
 #include "runtime/text/template_eval.h"
@@ -17,11 +18,13 @@ struct MethodRow {
 const std::string& text(Evaluator& run, const Value& v) { return run.heap().text(v); }
 
 // A string argument, or null when it is absent or none. Other types fail.
-const std::string* string_arg(Evaluator& run, const CallArgs& args, size_t index, const char* name) {
+const std::string* string_arg(Evaluator& run, const CallArgs& args, size_t index,
+                              const char* name) {
   Value v = args.get(index, name);
   if (v.kind == Kind::None) return nullptr;
   if (v.kind != Kind::String) {
-    run.fail("argument `" + std::string(name) + "` is " + std::string(type_name(v)) + ", needs a string");
+    run.fail("argument `" + std::string(name) + "` is " + std::string(type_name(v)) +
+             ", needs a string");
     return nullptr;
   }
   return &run.heap().text(v);
@@ -50,7 +53,8 @@ Value split_method(Evaluator& run, const Value& self, const CallArgs& args, bool
     while (!rest.empty() && limit != 0 && !from_right) {
       std::vector<std::string> c = code_points(rest);
       size_t end = 0, bytes = 0;
-      while (end < c.size() && !strip_text(c[end], nullptr, true, false).empty()) bytes += c[end++].size();
+      while (end < c.size() && !strip_text(c[end], nullptr, true, false).empty())
+        bytes += c[end++].size();
       parts.push_back(rest.substr(0, bytes));
       rest = strip_text(rest.substr(bytes), nullptr, true, false);
       --limit;
@@ -62,8 +66,10 @@ Value split_method(Evaluator& run, const Value& self, const CallArgs& args, bool
     if (separator->empty()) return run.fail("empty separator");
     size_t begin = 0, end = whole.size();
     while (limit != 0) {
-      size_t found = from_right ? (end >= separator->size() ? whole.rfind(*separator, end - separator->size()) : whole.npos)
-                                : whole.find(*separator, begin);
+      size_t found =
+          from_right ? (end >= separator->size() ? whole.rfind(*separator, end - separator->size())
+                                                 : whole.npos)
+                     : whole.find(*separator, begin);
       if (found == whole.npos) break;
       if (from_right) {
         parts.push_back(whole.substr(found + separator->size(), end - found - separator->size()));
@@ -89,9 +95,11 @@ Value affix(Evaluator& run, const Value& self, const CallArgs& args, bool at_end
   Items options = wanted.kind == Kind::Tuple ? heap.items(wanted) : Items{wanted};
   const std::string& whole = text(run, self);
   for (const Value& option : options) {
-    if (option.kind != Kind::String) return run.fail("needs a string, found " + std::string(type_name(option)));
+    if (option.kind != Kind::String)
+      return run.fail("needs a string, found " + std::string(type_name(option)));
     const std::string& part = heap.text(option);
-    if (part.size() <= whole.size() && whole.compare(at_end ? whole.size() - part.size() : 0, part.size(), part) == 0) {
+    if (part.size() <= whole.size() &&
+        whole.compare(at_end ? whole.size() - part.size() : 0, part.size(), part) == 0) {
       return heap.boolean(true);
     }
   }
@@ -113,7 +121,8 @@ Value count_text(Evaluator& run, const Value& self, const CallArgs& args) {
   const std::string& whole = text(run, self);
   if (part->empty()) return run.heap().integer(static_cast<int64_t>(code_point_count(whole)) + 1);
   int64_t count = 0;
-  for (size_t at = whole.find(*part); at != whole.npos; at = whole.find(*part, at + part->size())) ++count;
+  for (size_t at = whole.find(*part); at != whole.npos; at = whole.find(*part, at + part->size()))
+    ++count;
   return run.heap().integer(count);
 }
 
@@ -134,7 +143,8 @@ Value join_method(Evaluator& run, const Value& self, const CallArgs& args) {
   if (!run.iterate(args.get(0, "iterable"), items)) return {};
   std::string out;
   for (size_t i = 0; i < items.size(); ++i) {
-    if (items[i].kind != Kind::String) return run.fail("`join` needs strings, found " + std::string(type_name(items[i])));
+    if (items[i].kind != Kind::String)
+      return run.fail("`join` needs strings, found " + std::string(type_name(items[i])));
     if (i) out += text(run, self);
     out += text(run, items[i]);
   }
@@ -148,7 +158,8 @@ Value split_lines(Evaluator& run, const Value& self, const CallArgs& args) {
   for (size_t begin = 0; begin < whole.size();) {
     size_t end = whole.find_first_of("\r\n", begin);
     size_t after = end == whole.npos ? whole.size() : end + 1;
-    if (end != whole.npos && whole[end] == '\r' && after < whole.size() && whole[after] == '\n') ++after;
+    if (end != whole.npos && whole[end] == '\r' && after < whole.size() && whole[after] == '\n')
+      ++after;
     if (end == whole.npos) end = whole.size();
     lines.push_back(run.heap().string(whole.substr(begin, (keep ? after : end) - begin)));
     begin = after;
@@ -170,9 +181,12 @@ Value format_method(Evaluator& run, const Value& self, const CallArgs& args) {
       size_t close = format.find('}', i);
       if (close == format.npos) return run.fail("`{` is not closed in a format");
       std::string field = format.substr(i + 1, close - i - 1);
-      bool numbered = !field.empty() && std::all_of(field.begin(), field.end(), [](char d) { return d >= '0' && d <= '9'; });
+      bool numbered = !field.empty() && std::all_of(field.begin(), field.end(),
+                                                    [](char d) { return d >= '0' && d <= '9'; });
       if (field.size() > 9 && numbered) return run.fail("format field is out of range");
-      size_t index = field.empty() ? automatic++ : numbered ? static_cast<size_t>(std::stoi(field)) : args.positional.size();
+      size_t index = field.empty() ? automatic++
+                     : numbered    ? static_cast<size_t>(std::stoi(field))
+                                   : args.positional.size();
       if (!args.has(index, field)) return run.fail("format has no value for `{" + field + "}`");
       out += str(run.heap(), args.get(index, field));
       i = close;
@@ -229,10 +243,14 @@ using E = Evaluator;
 using A = CallArgs;
 const MethodRow kMethods[] = {
     {kString, "strip", [](E& r, const Value& s, const A& a) { return strip(r, s, a, true, true); }},
-    {kString, "lstrip", [](E& r, const Value& s, const A& a) { return strip(r, s, a, true, false); }},
-    {kString, "rstrip", [](E& r, const Value& s, const A& a) { return strip(r, s, a, false, true); }},
-    {kString, "split", [](E& r, const Value& s, const A& a) { return split_method(r, s, a, false); }},
-    {kString, "rsplit", [](E& r, const Value& s, const A& a) { return split_method(r, s, a, true); }},
+    {kString, "lstrip",
+     [](E& r, const Value& s, const A& a) { return strip(r, s, a, true, false); }},
+    {kString, "rstrip",
+     [](E& r, const Value& s, const A& a) { return strip(r, s, a, false, true); }},
+    {kString, "split",
+     [](E& r, const Value& s, const A& a) { return split_method(r, s, a, false); }},
+    {kString, "rsplit",
+     [](E& r, const Value& s, const A& a) { return split_method(r, s, a, true); }},
     {kString, "splitlines", split_lines},
     {kString, "startswith", [](E& r, const Value& s, const A& a) { return affix(r, s, a, false); }},
     {kString, "endswith", [](E& r, const Value& s, const A& a) { return affix(r, s, a, true); }},
@@ -241,10 +259,14 @@ const MethodRow kMethods[] = {
     {kString, "count", count_text},
     {kString, "join", join_method},
     {kString, "format", format_method},
-    {kString, "upper", [](E& r, const Value& s, const A&) { return r.heap().string(change_case(text(r, s), 'u')); }},
-    {kString, "lower", [](E& r, const Value& s, const A&) { return r.heap().string(change_case(text(r, s), 'l')); }},
-    {kString, "title", [](E& r, const Value& s, const A&) { return r.heap().string(change_case(text(r, s), 't')); }},
-    {kString, "capitalize", [](E& r, const Value& s, const A&) { return r.heap().string(change_case(text(r, s), 'c')); }},
+    {kString, "upper",
+     [](E& r, const Value& s, const A&) { return r.heap().string(change_case(text(r, s), 'u')); }},
+    {kString, "lower",
+     [](E& r, const Value& s, const A&) { return r.heap().string(change_case(text(r, s), 'l')); }},
+    {kString, "title",
+     [](E& r, const Value& s, const A&) { return r.heap().string(change_case(text(r, s), 't')); }},
+    {kString, "capitalize",
+     [](E& r, const Value& s, const A&) { return r.heap().string(change_case(text(r, s), 'c')); }},
     {kString, "replace",
      [](E& r, const Value& s, const A& a) {
        const std::string* from = string_arg(r, a, 0, "old");
@@ -257,25 +279,31 @@ const MethodRow kMethods[] = {
        const std::string* part = string_arg(r, a, 0, "prefix");
        if (!part) return r.failed() ? Value{} : r.fail("needs a string");
        std::string whole = text(r, s);
-       return r.heap().string(whole.compare(0, part->size(), *part) == 0 ? whole.substr(part->size()) : whole);
+       return r.heap().string(
+           whole.compare(0, part->size(), *part) == 0 ? whole.substr(part->size()) : whole);
      }},
     {kString, "removesuffix",
      [](E& r, const Value& s, const A& a) {
        const std::string* part = string_arg(r, a, 0, "suffix");
        if (!part) return r.failed() ? Value{} : r.fail("needs a string");
        std::string whole = text(r, s);
-       bool ends = part->size() <= whole.size() && whole.compare(whole.size() - part->size(), part->size(), *part) == 0;
+       bool ends = part->size() <= whole.size() &&
+                   whole.compare(whole.size() - part->size(), part->size(), *part) == 0;
        return r.heap().string(ends ? whole.substr(0, whole.size() - part->size()) : whole);
      }},
-    {kString, "isdigit", [](E& r, const Value& s, const A&) { return all_points(r, s, ascii_digit); }},
-    {kString, "isalpha", [](E& r, const Value& s, const A&) { return all_points(r, s, ascii_alpha); }},
+    {kString, "isdigit",
+     [](E& r, const Value& s, const A&) { return all_points(r, s, ascii_digit); }},
+    {kString, "isalpha",
+     [](E& r, const Value& s, const A&) { return all_points(r, s, ascii_alpha); }},
     {kString, "isalnum",
      [](E& r, const Value& s, const A&) {
-       return all_points(r, s, [](const std::string& c) { return ascii_alpha(c) || ascii_digit(c); });
+       return all_points(r, s,
+                         [](const std::string& c) { return ascii_alpha(c) || ascii_digit(c); });
      }},
     {kString, "isspace",
      [](E& r, const Value& s, const A&) {
-       return all_points(r, s, [](const std::string& c) { return strip_text(c, nullptr, true, false).empty(); });
+       return all_points(
+           r, s, [](const std::string& c) { return strip_text(c, nullptr, true, false).empty(); });
      }},
     {kString, "isupper",
      [](E& r, const Value& s, const A&) {
@@ -291,10 +319,14 @@ const MethodRow kMethods[] = {
     {kDict, "keys", [](E& r, const Value& s, const A&) { return dict_view(r, s, 0); }},
     {kDict, "values", [](E& r, const Value& s, const A&) { return dict_view(r, s, 1); }},
     {kDict, "get", dict_get},
-    {kDict, "copy", [](E& r, const Value& s, const A&) { return r.heap().dict(r.heap().pairs(s)); }},
-    {kSequence, "index", [](E& r, const Value& s, const A& a) { return sequence_index(r, s, a, false); }},
-    {kSequence, "count", [](E& r, const Value& s, const A& a) { return sequence_index(r, s, a, true); }},
-    {kSequence, "copy", [](E& r, const Value& s, const A&) { return r.heap().list(r.heap().items(s)); }},
+    {kDict, "copy",
+     [](E& r, const Value& s, const A&) { return r.heap().dict(r.heap().pairs(s)); }},
+    {kSequence, "index",
+     [](E& r, const Value& s, const A& a) { return sequence_index(r, s, a, false); }},
+    {kSequence, "count",
+     [](E& r, const Value& s, const A& a) { return sequence_index(r, s, a, true); }},
+    {kSequence, "copy",
+     [](E& r, const Value& s, const A&) { return r.heap().list(r.heap().items(s)); }},
     {kLoop, "cycle", loop_cycle},
     {kLoop, "changed", loop_changed},
 };

@@ -50,27 +50,38 @@ class Parser {
     return next().text;
   }
   void expect_block_end() {
-    if (peek().kind != TokenKind::BlockEnd) return fail("found " + show(peek()) + ", expected `%}`");
+    if (peek().kind != TokenKind::BlockEnd)
+      return fail("found " + show(peek()) + ", expected `%}`");
     next();
   }
   static std::string show(const Token& token) {
     switch (token.kind) {
-      case TokenKind::Text: return "text";
-      case TokenKind::OutputBegin: return "`{{`";
-      case TokenKind::OutputEnd: return "`}}`";
-      case TokenKind::BlockBegin: return "`{%`";
-      case TokenKind::BlockEnd: return "`%}`";
-      case TokenKind::String: return "a string";
+      case TokenKind::Text:
+        return "text";
+      case TokenKind::OutputBegin:
+        return "`{{`";
+      case TokenKind::OutputEnd:
+        return "`}}`";
+      case TokenKind::BlockBegin:
+        return "`{%`";
+      case TokenKind::BlockEnd:
+        return "`%}`";
+      case TokenKind::String:
+        return "a string";
       case TokenKind::Int:
-      case TokenKind::Float: return "a number";
+      case TokenKind::Float:
+        return "a number";
       case TokenKind::Name:
-      case TokenKind::Operator: return "`" + token.text + "`";
-      case TokenKind::End: return "the end of the template";
+      case TokenKind::Operator:
+        return "`" + token.text + "`";
+      case TokenKind::End:
+        return "the end of the template";
     }
     return {};
   }
   void fail(std::string message) {
-    if (!failed_) error_ = template_error("TMPL-SYNTAX", source_, peek().offset, std::move(message));
+    if (!failed_)
+      error_ = template_error("TMPL-SYNTAX", source_, peek().offset, std::move(message));
     failed_ = true;
     pos_ = tokens_.size() - 1;  // everything that follows sees the end
   }
@@ -335,7 +346,9 @@ class Parser {
 
   ExprId parse_or() { return parse_logic(ExprKind::Or, "or"); }
   ExprId parse_logic(ExprKind kind, const char* word) {
-    auto operand = [&] { return kind == ExprKind::Or ? parse_logic(ExprKind::And, "and") : parse_not(); };
+    auto operand = [&] {
+      return kind == ExprKind::Or ? parse_logic(ExprKind::And, "and") : parse_not();
+    };
     ExprId left = operand();
     while (is_name(word)) {
       Expr e = make(kind);
@@ -459,7 +472,8 @@ class Parser {
         e.kind = ExprKind::Float;
         e.number = next().number;
         return add(std::move(e));
-      default: break;
+      default:
+        break;
     }
     if (take_op("(")) return parse_parenthesis(std::move(e));
     if (take_op("[")) {
@@ -605,10 +619,11 @@ class Parser {
     e.text = expect_name("a test");
     e.items = {value};
     TokenKind kind = peek().kind;
-    bool starts_operand = kind == TokenKind::Name || kind == TokenKind::String || kind == TokenKind::Int ||
-                          kind == TokenKind::Float || is_op("[") || is_op("{");
-    bool ends_test = is_name("else") || is_name("or") || is_name("and") || is_name("if") || is_name("is") ||
-                     is_name("not") || is_name("in");
+    bool starts_operand = kind == TokenKind::Name || kind == TokenKind::String ||
+                          kind == TokenKind::Int || kind == TokenKind::Float || is_op("[") ||
+                          is_op("{");
+    bool ends_test = is_name("else") || is_name("or") || is_name("and") || is_name("if") ||
+                     is_name("is") || is_name("not") || is_name("in");
     if (is_op("(")) {
       parse_args(e);
     } else if (starts_operand && !ends_test) {

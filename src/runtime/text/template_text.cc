@@ -10,10 +10,12 @@ namespace axon::text::tmpl {
 namespace {
 
 bool is_blank(const std::string& c) {
-  if (c.size() == 1) return c[0] == ' ' || (c[0] >= '\t' && c[0] <= '\r') || (c[0] >= 0x1C && c[0] <= 0x1F);
-  static const char* const kWide[] = {"\u0085", "\u00A0", "\u1680", "\u2000", "\u2001", "\u2002", "\u2003", "\u2004",
-                                      "\u2005", "\u2006", "\u2007", "\u2008", "\u2009", "\u200A", "\u2028", "\u2029",
-                                      "\u202F", "\u205F", "\u3000"};
+  if (c.size() == 1)
+    return c[0] == ' ' || (c[0] >= '\t' && c[0] <= '\r') || (c[0] >= 0x1C && c[0] <= 0x1F);
+  static const char* const kWide[] = {"\u0085", "\u00A0", "\u1680", "\u2000", "\u2001",
+                                      "\u2002", "\u2003", "\u2004", "\u2005", "\u2006",
+                                      "\u2007", "\u2008", "\u2009", "\u200A", "\u2028",
+                                      "\u2029", "\u202F", "\u205F", "\u3000"};
   return std::any_of(std::begin(kWide), std::end(kWide), [&](const char* w) { return c == w; });
 }
 
@@ -33,7 +35,8 @@ std::string strip_text(const std::string& text, const std::string* chars, bool l
   return out;
 }
 
-std::string replace_text(const std::string& text, const std::string& from, const std::string& to, int64_t count) {
+std::string replace_text(const std::string& text, const std::string& from, const std::string& to,
+                         int64_t count) {
   std::string out;
   if (from.empty()) {
     std::vector<std::string> points = code_points(text);
@@ -64,8 +67,9 @@ std::string format_percent(Evaluator& run, const std::string& format, const Item
       continue;
     }
     size_t begin = i++;
-    while (i < format.size() && (format[i] == '-' || format[i] == '+' || format[i] == ' ' || format[i] == '0' ||
-                                 format[i] == '#' || format[i] == '.' || (format[i] >= '1' && format[i] <= '9'))) {
+    while (i < format.size() &&
+           (format[i] == '-' || format[i] == '+' || format[i] == ' ' || format[i] == '0' ||
+            format[i] == '#' || format[i] == '.' || (format[i] >= '1' && format[i] <= '9'))) {
       ++i;
     }
     if (i >= format.size()) return run.fail("format ends inside of a `%` field"), out;
@@ -87,15 +91,19 @@ std::string format_percent(Evaluator& run, const std::string& format, const Item
       }
       int n = std::snprintf(buffer, sizeof buffer, (spec + "s").c_str(), text.c_str());
       out.append(buffer, std::min<size_t>(static_cast<size_t>(std::max(n, 0)), sizeof buffer - 1));
-    } else if (is_number(v) && (type == 'd' || type == 'i' || type == 'x' || type == 'X' || type == 'o')) {
+    } else if (is_number(v) &&
+               (type == 'd' || type == 'i' || type == 'x' || type == 'X' || type == 'o')) {
       long long number = v.kind == Kind::Float ? static_cast<long long>(v.number) : v.integer;
-      int n = std::snprintf(buffer, sizeof buffer, (spec + "ll" + (type == 'i' ? 'd' : type)).c_str(), number);
+      int n = std::snprintf(buffer, sizeof buffer,
+                            (spec + "ll" + (type == 'i' ? 'd' : type)).c_str(), number);
       out.append(buffer, std::min<size_t>(static_cast<size_t>(std::max(n, 0)), sizeof buffer - 1));
-    } else if (is_number(v) && (type == 'f' || type == 'e' || type == 'g' || type == 'F' || type == 'E' || type == 'G')) {
+    } else if (is_number(v) && (type == 'f' || type == 'e' || type == 'g' || type == 'F' ||
+                                type == 'E' || type == 'G')) {
       int n = std::snprintf(buffer, sizeof buffer, (spec + type).c_str(), as_double(v));
       out.append(buffer, std::min<size_t>(static_cast<size_t>(std::max(n, 0)), sizeof buffer - 1));
     } else {
-      return run.fail(std::string("`%") + type + "` does not take " + std::string(type_name(v))), out;
+      return run.fail(std::string("`%") + type + "` does not take " + std::string(type_name(v))),
+             out;
     }
   }
   if (used < args.size()) run.fail("format leaves values unused");

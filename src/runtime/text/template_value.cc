@@ -85,19 +85,26 @@ double as_double(const Value& v) {
 bool truthy(const Heap& heap, const Value& v) {
   switch (v.kind) {
     case Kind::Undefined:
-    case Kind::None: return false;
+    case Kind::None:
+      return false;
     case Kind::Bool:
-    case Kind::Int: return v.integer != 0;
-    case Kind::Float: return v.number != 0;
-    case Kind::String: return !heap.text(v).empty();
+    case Kind::Int:
+      return v.integer != 0;
+    case Kind::Float:
+      return v.number != 0;
+    case Kind::String:
+      return !heap.text(v).empty();
     case Kind::List:
-    case Kind::Tuple: return !heap.items(v).empty();
-    case Kind::Dict: return !heap.pairs(v).empty();
+    case Kind::Tuple:
+      return !heap.items(v).empty();
+    case Kind::Dict:
+      return !heap.pairs(v).empty();
     case Kind::Namespace:
     case Kind::Macro:
     case Kind::Builtin:
     case Kind::Method:
-    case Kind::Loop: return true;
+    case Kind::Loop:
+      return true;
   }
   return false;
 }
@@ -115,7 +122,8 @@ bool equal_items(const Heap& heap, const Items& a, const Items& b) {
 bool equal_pairs(const Heap& heap, const Pairs& a, const Pairs& b) {
   if (a.size() != b.size()) return false;
   for (const auto& [key, value] : a) {
-    auto same = std::find_if(b.begin(), b.end(), [&](const auto& p) { return equal(heap, p.first, key); });
+    auto same =
+        std::find_if(b.begin(), b.end(), [&](const auto& p) { return equal(heap, p.first, key); });
     if (same == b.end() || !equal(heap, same->second, value)) return false;
   }
   return true;
@@ -131,19 +139,26 @@ bool equal(const Heap& heap, const Value& a, const Value& b) {
   if (a.kind != b.kind) return false;
   switch (a.kind) {
     case Kind::Undefined:
-    case Kind::None: return true;
-    case Kind::String: return heap.text(a) == heap.text(b);
+    case Kind::None:
+      return true;
+    case Kind::String:
+      return heap.text(a) == heap.text(b);
     case Kind::List:
-    case Kind::Tuple: return equal_items(heap, heap.items(a), heap.items(b));
-    case Kind::Dict: return equal_pairs(heap, heap.pairs(a), heap.pairs(b));
+    case Kind::Tuple:
+      return equal_items(heap, heap.items(a), heap.items(b));
+    case Kind::Dict:
+      return equal_pairs(heap, heap.pairs(a), heap.pairs(b));
     case Kind::Namespace:
     case Kind::Macro:
     case Kind::Builtin:
-    case Kind::Loop: return a.ref == b.ref;
-    case Kind::Method: return a.ref == b.ref && a.self == b.self;
+    case Kind::Loop:
+      return a.ref == b.ref;
+    case Kind::Method:
+      return a.ref == b.ref && a.self == b.self;
     case Kind::Bool:
     case Kind::Int:
-    case Kind::Float: return false;  // numbers were compared above
+    case Kind::Float:
+      return false;  // numbers were compared above
   }
   return false;
 }
@@ -236,21 +251,34 @@ std::string pairs_repr(const Heap& heap, const Pairs& pairs) {
 
 std::string repr(const Heap& heap, const Value& v) {
   switch (v.kind) {
-    case Kind::Undefined: return "Undefined";
-    case Kind::None: return "None";
-    case Kind::Bool: return v.integer ? "True" : "False";
-    case Kind::Int: return std::to_string(v.integer);
-    case Kind::Float: return float_text(v.number);
-    case Kind::String: return string_repr(heap.text(v));
-    case Kind::List: return "[" + items_repr(heap, heap.items(v)) + "]";
+    case Kind::Undefined:
+      return "Undefined";
+    case Kind::None:
+      return "None";
+    case Kind::Bool:
+      return v.integer ? "True" : "False";
+    case Kind::Int:
+      return std::to_string(v.integer);
+    case Kind::Float:
+      return float_text(v.number);
+    case Kind::String:
+      return string_repr(heap.text(v));
+    case Kind::List:
+      return "[" + items_repr(heap, heap.items(v)) + "]";
     case Kind::Tuple:
       return "(" + items_repr(heap, heap.items(v)) + (heap.items(v).size() == 1 ? ",)" : ")");
-    case Kind::Dict: return pairs_repr(heap, heap.pairs(v));
-    case Kind::Namespace: return "<Namespace " + pairs_repr(heap, heap.pairs(v)) + ">";
-    case Kind::Macro: return "<Macro>";
-    case Kind::Builtin: return "<function>";
-    case Kind::Method: return "<method>";
-    case Kind::Loop: return "<LoopContext>";
+    case Kind::Dict:
+      return pairs_repr(heap, heap.pairs(v));
+    case Kind::Namespace:
+      return "<Namespace " + pairs_repr(heap, heap.pairs(v)) + ">";
+    case Kind::Macro:
+      return "<Macro>";
+    case Kind::Builtin:
+      return "<function>";
+    case Kind::Method:
+      return "<method>";
+    case Kind::Loop:
+      return "<LoopContext>";
   }
   return {};
 }
@@ -263,20 +291,33 @@ std::string str(const Heap& heap, const Value& v) {
 
 std::string_view type_name(const Value& v) {
   switch (v.kind) {
-    case Kind::Undefined: return "undefined";
-    case Kind::None: return "none";
-    case Kind::Bool: return "a boolean";
-    case Kind::Int: return "an integer";
-    case Kind::Float: return "a float";
-    case Kind::String: return "a string";
-    case Kind::List: return "a list";
-    case Kind::Tuple: return "a tuple";
-    case Kind::Dict: return "a mapping";
-    case Kind::Namespace: return "a namespace";
-    case Kind::Macro: return "a macro";
+    case Kind::Undefined:
+      return "undefined";
+    case Kind::None:
+      return "none";
+    case Kind::Bool:
+      return "a boolean";
+    case Kind::Int:
+      return "an integer";
+    case Kind::Float:
+      return "a float";
+    case Kind::String:
+      return "a string";
+    case Kind::List:
+      return "a list";
+    case Kind::Tuple:
+      return "a tuple";
+    case Kind::Dict:
+      return "a mapping";
+    case Kind::Namespace:
+      return "a namespace";
+    case Kind::Macro:
+      return "a macro";
     case Kind::Builtin:
-    case Kind::Method: return "a function";
-    case Kind::Loop: return "the loop variable";
+    case Kind::Method:
+      return "a function";
+    case Kind::Loop:
+      return "the loop variable";
   }
   return {};
 }
@@ -306,13 +347,27 @@ void json_string(const std::string& text, bool ascii, std::string& out) {
     size_t begin = pos;
     uint32_t c = next_code_point(text, pos);
     switch (c) {
-      case '"': out += "\\\""; break;
-      case '\\': out += "\\\\"; break;
-      case '\n': out += "\\n"; break;
-      case '\r': out += "\\r"; break;
-      case '\t': out += "\\t"; break;
-      case '\b': out += "\\b"; break;
-      case '\f': out += "\\f"; break;
+      case '"':
+        out += "\\\"";
+        break;
+      case '\\':
+        out += "\\\\";
+        break;
+      case '\n':
+        out += "\\n";
+        break;
+      case '\r':
+        out += "\\r";
+        break;
+      case '\t':
+        out += "\\t";
+        break;
+      case '\b':
+        out += "\\b";
+        break;
+      case '\f':
+        out += "\\f";
+        break;
       default:
         if (c < 0x20 || (ascii && c >= 0x7F && c < 0x10000)) {
           std::snprintf(buffer, sizeof buffer, "\\u%04x", c);
@@ -338,12 +393,21 @@ void json_break(const JsonStyle& style, int depth, std::string& out) {
 
 bool json_key(const Heap& heap, const Value& key, const JsonStyle& style, std::string& out) {
   switch (key.kind) {
-    case Kind::String: json_string(heap.text(key), style.ensure_ascii, out); return true;
-    case Kind::None: out += "\"null\""; return true;
-    case Kind::Bool: out += key.integer ? "\"true\"" : "\"false\""; return true;
+    case Kind::String:
+      json_string(heap.text(key), style.ensure_ascii, out);
+      return true;
+    case Kind::None:
+      out += "\"null\"";
+      return true;
+    case Kind::Bool:
+      out += key.integer ? "\"true\"" : "\"false\"";
+      return true;
     case Kind::Int:
-    case Kind::Float: out += '"' + repr(heap, key) + '"'; return true;
-    default: return false;
+    case Kind::Float:
+      out += '"' + repr(heap, key) + '"';
+      return true;
+    default:
+      return false;
   }
 }
 
@@ -385,29 +449,42 @@ bool json_dict(const Heap& heap, const Pairs& pairs, const JsonStyle& style, std
 
 }  // namespace
 
-bool to_json(const Heap& heap, const Value& v, const JsonStyle& given, std::string& out, int depth) {
+bool to_json(const Heap& heap, const Value& v, const JsonStyle& given, std::string& out,
+             int depth) {
   if (depth > 200) return false;
   JsonStyle style = given;
   if (style.item_separator.empty()) style.item_separator = style.indent < 0 ? ", " : ",";
   if (style.key_separator.empty()) style.key_separator = ": ";
   switch (v.kind) {
-    case Kind::None: out += "null"; return true;
-    case Kind::Bool: out += v.integer ? "true" : "false"; return true;
-    case Kind::Int: out += std::to_string(v.integer); return true;
-    case Kind::Float:
-      out += std::isnan(v.number) ? "NaN" : std::isinf(v.number) ? (v.number > 0 ? "Infinity" : "-Infinity")
-                                                                : repr(heap, v);
+    case Kind::None:
+      out += "null";
       return true;
-    case Kind::String: json_string(heap.text(v), style.ensure_ascii, out); return true;
+    case Kind::Bool:
+      out += v.integer ? "true" : "false";
+      return true;
+    case Kind::Int:
+      out += std::to_string(v.integer);
+      return true;
+    case Kind::Float:
+      out += std::isnan(v.number)   ? "NaN"
+             : std::isinf(v.number) ? (v.number > 0 ? "Infinity" : "-Infinity")
+                                    : repr(heap, v);
+      return true;
+    case Kind::String:
+      json_string(heap.text(v), style.ensure_ascii, out);
+      return true;
     case Kind::List:
-    case Kind::Tuple: return json_list(heap, heap.items(v), style, out, depth);
-    case Kind::Dict: return json_dict(heap, heap.pairs(v), style, out, depth);
+    case Kind::Tuple:
+      return json_list(heap, heap.items(v), style, out, depth);
+    case Kind::Dict:
+      return json_dict(heap, heap.pairs(v), style, out, depth);
     case Kind::Undefined:
     case Kind::Namespace:
     case Kind::Macro:
     case Kind::Builtin:
     case Kind::Method:
-    case Kind::Loop: return false;
+    case Kind::Loop:
+      return false;
   }
   return false;
 }

@@ -13,15 +13,28 @@
 namespace axon::text::tmpl {
 
 enum class Kind : uint8_t {
-  Undefined, None, Bool, Int, Float, String, List, Tuple, Dict, Namespace, Macro, Builtin, Method, Loop
+  Undefined,
+  None,
+  Bool,
+  Int,
+  Float,
+  String,
+  List,
+  Tuple,
+  Dict,
+  Namespace,
+  Macro,
+  Builtin,
+  Method,
+  Loop
 };
 
 struct Value {
   Kind kind = Kind::Undefined;
-  int32_t ref = -1;       // heap index; Builtin and Method: which one
-  int32_t self = -1;      // Method: heap index of the receiver in `boxes`
-  int64_t integer = 0;    // Bool, Int
-  double number = 0;      // Float
+  int32_t ref = -1;     // heap index; Builtin and Method: which one
+  int32_t self = -1;    // Method: heap index of the receiver in `boxes`
+  int64_t integer = 0;  // Bool, Int
+  double number = 0;    // Float
 };
 
 using Items = std::vector<Value>;
@@ -75,8 +88,8 @@ class Heap {
   size_t bytes_ = 0;
 };
 
-bool is_number(const Value& v);   // Bool, Int, Float
-bool is_sequence(const Value& v); // List, Tuple
+bool is_number(const Value& v);    // Bool, Int, Float
+bool is_sequence(const Value& v);  // List, Tuple
 double as_double(const Value& v);
 bool truthy(const Heap& heap, const Value& v);
 bool equal(const Heap& heap, const Value& a, const Value& b);
@@ -92,14 +105,15 @@ std::vector<std::string> code_points(const std::string& text);
 size_t code_point_count(const std::string& text);
 
 struct JsonStyle {
-  int indent = -1;                 // -1: one line
-  std::string item_separator;      // empty: Python's default
+  int indent = -1;             // -1: one line
+  std::string item_separator;  // empty: Python's default
   std::string key_separator;
   bool sort_keys = false;
   bool ensure_ascii = false;
 };
 // Nothing when a value has no JSON form (undefined, a macro, …).
-bool to_json(const Heap& heap, const Value& v, const JsonStyle& style, std::string& out, int depth = 0);
+bool to_json(const Heap& heap, const Value& v, const JsonStyle& style, std::string& out,
+             int depth = 0);
 Result<Value> from_json(Heap& heap, const std::string& text);
 
 }  // namespace axon::text::tmpl

@@ -13,8 +13,10 @@ using object = json::Object;
 
 template <class T>
 bool read(const element& value, T& out) {
-  if constexpr (std::is_same_v<T, array> || std::is_same_v<T, object>) return json::get(value, out);
-  else return value.get(out);
+  if constexpr (std::is_same_v<T, array> || std::is_same_v<T, object>)
+    return json::get(value, out);
+  else
+    return value.get(out);
 }
 
 class Reader {
@@ -64,8 +66,7 @@ class Reader {
   template <class One>
   Result<void> each(element step, std::string_view items_key, One one, int depth) const {
     object fields;
-    if (!read(step, fields) || depth > 8)
-      return fail("TOK-FORMAT", "a step is not an object");
+    if (!read(step, fields) || depth > 8) return fail("TOK-FORMAT", "a step is not an object");
     std::string_view type = text_or(fields, "type", "");
     if (type != "Sequence") return one(fields, type);
     array items;
@@ -216,8 +217,7 @@ Result<void> Reader::post_processor(object step, std::string_view type) {
   auto id = [&](std::string_view key) -> std::optional<int32_t> {
     array pair;
     int64_t value;
-    if (!read(step[key], pair) || !read(pair.at(1), value))
-      return {};
+    if (!read(step[key], pair) || !read(pair.at(1), value)) return {};
     return static_cast<int32_t>(value);
   };
   auto first = id("cls"), last = id("sep");
@@ -235,27 +235,22 @@ Result<void> Reader::template_processing(object step) {
   for (element piece : pieces) {
     object fields, inner, definition;
     array ids;
-    if (!read(piece, fields))
-      return fail("TOK-FORMAT", "a template piece is not an object");
+    if (!read(piece, fields)) return fail("TOK-FORMAT", "a template piece is not an object");
     if (read(fields["Sequence"], inner)) {
       ++sequences;
       continue;
     }
-    if (!read(fields["SpecialToken"], inner))
-      return lacks("a template piece", "SpecialToken");
+    if (!read(fields["SpecialToken"], inner)) return lacks("a template piece", "SpecialToken");
     std::string_view name = text_or(inner, "id", "");
     // A key may hold characters that a JSON pointer would read; walk the object instead.
     object tokens;
-    if (!read(step["special_tokens"], tokens))
-      return lacks("a template", "special_tokens");
-    if (!read(tokens[name], definition) ||
-        !read(definition["ids"], ids)) {
+    if (!read(step["special_tokens"], tokens)) return lacks("a template", "special_tokens");
+    if (!read(tokens[name], definition) || !read(definition["ids"], ids)) {
       return fail("TOK-FORMAT", "template token `" + std::string(name) + "` is not defined");
     }
     for (element item : ids) {
       int64_t id;
-      if (!read(item, id))
-        return fail("TOK-FORMAT", "a template token has no ids");
+      if (!read(item, id)) return fail("TOK-FORMAT", "a template token has no ids");
       (sequences ? suffix : prefix).push_back(static_cast<int32_t>(id));
     }
   }
@@ -301,8 +296,7 @@ Result<void> Reader::merges(object model) {
       }
       left = line.substr(0, blank);
       right = line.substr(blank + 1);
-    } else if (!read(merge, pair) || pair.size() != 2 ||
-               !read(pair.at(0), left) ||
+    } else if (!read(merge, pair) || pair.size() != 2 || !read(pair.at(0), left) ||
                !read(pair.at(1), right)) {
       return fail("TOK-FORMAT", "a merge is not a pair");
     }
@@ -350,8 +344,7 @@ Result<void> Reader::added_tokens(object root) {
   if (!read(root["added_tokens"], tokens)) return {};
   for (element item : tokens) {
     object fields;
-    if (!read(item, fields))
-      return fail("TOK-FORMAT", "an added token is not an object");
+    if (!read(item, fields)) return fail("TOK-FORMAT", "an added token is not an object");
     AddedToken token;
     auto content = maybe_text(fields, "content");
     if (!content) return lacks("an added token", "content");

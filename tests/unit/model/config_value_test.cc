@@ -32,7 +32,8 @@ TEST(ConfigValue, WalksDottedKeys) {
 TEST(ConfigValue, SetReplaces) {
   ConfigValue root = sample();
   root.set("nothing", ConfigValue::of(true));
-  EXPECT_EQ(root.show(), "{\"a\": {\"n\": 4, \"z\": null}, \"nothing\": true, \"name\": \"x\\\"y\"}");
+  EXPECT_EQ(root.show(),
+            "{\"a\": {\"n\": 4, \"z\": null}, \"nothing\": true, \"name\": \"x\\\"y\"}");
 }
 
 }  // namespace

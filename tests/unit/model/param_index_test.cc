@@ -52,7 +52,8 @@ TEST(ParamIndex, JoinsGateAndUp) {
   EXPECT_EQ(packed->kind, Resolved::Kind::ConcatRows);
   EXPECT_EQ(packed->shape, (Shape{2, 12, 4}));
   EXPECT_EQ(packed->parts[0].parts[1].name, "e.1.gate_proj.weight");
-  EXPECT_FALSE(ParamIndex({tensor("gate.bias", {6}), tensor("up.bias", {6})}).resolve("gate_up.bias"));
+  EXPECT_FALSE(
+      ParamIndex({tensor("gate.bias", {6}), tensor("up.bias", {6})}).resolve("gate_up.bias"));
 }
 
 TEST(ParamIndex, SlicesBanks) {

@@ -13,7 +13,9 @@ struct Rules : testing::Test {
   TypeTable types{dims};
   Unifier u{types};
 
-  DimId v(std::string_view name) { return dims.of(dims.symbol(names.intern(name), SymbolKind::Variable)); }
+  DimId v(std::string_view name) {
+    return dims.of(dims.symbol(names.intern(name), SymbolKind::Variable));
+  }
   DimId n(int64_t value) { return dims.integer(value); }
   RuleArg t(std::vector<DimId> list) { return {types.tensor_of(list), {}}; }
   RuleArg i(int64_t value) { return {types.int_(), Known::of(n(value))}; }
@@ -49,7 +51,8 @@ TEST_F(Rules, Layout) {
   DimId e = dims.div(D, H);
   EXPECT_EQ(run(Op::Reshape, {t({B, S, D}), list({B, S, H, e})}), "Tensor[B,S,H,D/H]");
   EXPECT_EQ(run(Op::Reshape, {t({B, S, D}), list({B, S, H, n(-1)})}), "Tensor[B,S,H,D/H]");
-  EXPECT_EQ(run(Op::Reshape, {t({n(2), n(3)}), list({n(7)})}), "error 6 elements do not take a shape of 7");
+  EXPECT_EQ(run(Op::Reshape, {t({n(2), n(3)}), list({n(7)})}),
+            "error 6 elements do not take a shape of 7");
   EXPECT_EQ(run(Op::Permute, {t({B, S, D}), list({n(0), n(2), n(-2)})}), "Tensor[B,D,S]");
   EXPECT_EQ(run(Op::Permute, {t({B, S}), list({n(0), n(0)})}), "error axis 0 occurs twice");
   EXPECT_EQ(run(Op::Transpose, {t({B, S, D}), i(1), i(-1)}), "Tensor[B,D,S]");
@@ -60,7 +63,8 @@ TEST_F(Rules, Layout) {
   EXPECT_EQ(run(Op::Concat, {t({B, S, D}), t({B, H, D}), i(1)}), "Tensor[B,H+S,D]");
   EXPECT_EQ(run(Op::Slice, {t({B, S}), i(1), i(0), d(H)}), "Tensor[B,H]");
   EXPECT_EQ(run(Op::Slice, {t({B, n(4)}), i(1), i(2), i(5)}), "error slice ends at 5 of 4");
-  EXPECT_EQ(run(Op::Split, {t({B, n(5)}), i(-1), list({n(2), n(3)})}), "(Tensor[B,2], Tensor[B,3])");
+  EXPECT_EQ(run(Op::Split, {t({B, n(5)}), i(-1), list({n(2), n(3)})}),
+            "(Tensor[B,2], Tensor[B,3])");
   EXPECT_EQ(run(Op::Split, {t({B, n(5)}), i(-1), list({n(2), n(2)})}), "error ");
   EXPECT_EQ(run(Op::Chunk, {t({B, D}), i(-1), i(2)}), "(Tensor[B,D/2], Tensor[B,D/2])");
   EXPECT_EQ(run(Op::Repeat_, {t({B, S}), d(H), i(0)}), "Tensor[B*H,S]");
@@ -76,8 +80,9 @@ TEST_F(Rules, LayersAndProducts) {
   EXPECT_EQ(run(Op::Sum, {t({B, S}), i(-1), b(true)}), "Tensor[B,1]");
   EXPECT_EQ(run(Op::Sum, {t({B, S}), i(0), null()}), "Tensor[S]");
   EXPECT_EQ(run(Op::Topk, {t({B, S}), i(2), null(), null(), null()}), "(Tensor[B,2], Tensor[B,2])");
-  EXPECT_EQ(run(Op::Conv1d, {t({B, D, S}), t({D, n(1), n(4)}), null(), i(1), i(3), i(0), i(1), d(D)}),
-            "Tensor[B,D,S]");
+  EXPECT_EQ(
+      run(Op::Conv1d, {t({B, D, S}), t({D, n(1), n(4)}), null(), i(1), i(3), i(0), i(1), d(D)}),
+      "Tensor[B,D,S]");
   EXPECT_EQ(run(Op::Arange, {t({B, S}), i(1), d(K)}), "Tensor[K-1]");
 }
 
@@ -99,7 +104,8 @@ TEST_F(Rules, Scalars) {
   EXPECT_EQ(run(Op::CoreBinaryMul, {d(v("S")), {types.float_(), {}}}), "Float");
   EXPECT_EQ(known(Op::CoreBinaryEq, {null(), null()}), Known::of(true));
   EXPECT_EQ(known(Op::CoreBinaryNe, {i(1), null()}), Known::of(true));
-  EXPECT_EQ(known(Op::CoreBinaryEq, {{types.optional(types.dim()), Known::of(v("S"))}, null()}), Known{});
+  EXPECT_EQ(known(Op::CoreBinaryEq, {{types.optional(types.dim()), Known::of(v("S"))}, null()}),
+            Known{});
 }
 
 TEST_F(Rules, ElementTypes) {
@@ -113,9 +119,11 @@ TEST_F(Rules, ElementTypes) {
   EXPECT_EQ(dtype_rule(Op::CoreBinaryDiv, {tensor(DType::I64), whole}, names), DType::F32);
   EXPECT_EQ(dtype_rule(Op::Matmul, {tensor(DType::F32), tensor(DType::BF16)}, names), DType::BF16);
   EXPECT_EQ(dtype_rule(Op::Cast, {tensor(DType::F32), f16}, names), DType::F16);
-  EXPECT_EQ(dtype_rule(Op::Topk, {tensor(DType::F32), whole}, names, DType::Unknown, 1), DType::I64);
+  EXPECT_EQ(dtype_rule(Op::Topk, {tensor(DType::F32), whole}, names, DType::Unknown, 1),
+            DType::I64);
   EXPECT_EQ(dtype_rule(Op::Sum, {tensor(DType::Bool)}, names), DType::I64);
-  EXPECT_EQ(dtype_rule(Op::Where, {tensor(DType::Bool), tensor(DType::F16), real}, names), DType::F16);
+  EXPECT_EQ(dtype_rule(Op::Where, {tensor(DType::Bool), tensor(DType::F16), real}, names),
+            DType::F16);
   EXPECT_EQ(dtype_rule(Op::Embedding, {tensor(DType::I64)}, names, DType::BF16), DType::BF16);
 }
 

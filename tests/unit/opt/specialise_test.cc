@@ -30,19 +30,29 @@ struct Mini {
   }
 
   static std::vector<model::TensorInfo> tensors() {
-    std::vector<model::TensorInfo> all = {{"embed.weight", Storage::F32, {11, 8}}, {"norm.weight", Storage::F32, {8}}};
+    std::vector<model::TensorInfo> all = {{"embed.weight", Storage::F32, {11, 8}},
+                                          {"norm.weight", Storage::F32, {8}}};
     for (int i = 0; i < 2; ++i) {
       std::string p = "layers." + std::to_string(i) + ".";
-      for (auto [name, shape] : std::vector<std::pair<const char*, std::vector<int64_t>>>{
-               {"ln1", {8}}, {"ln2", {8}}, {"q", {8, 8}}, {"k", {4, 8}}, {"v", {8, 4}}, {"o", {8, 8}},
-               {"gate", {12, 8}}, {"up", {12, 8}}, {"down", {8, 12}}}) {
+      for (auto [name, shape] :
+           std::vector<std::pair<const char*, std::vector<int64_t>>>{{"ln1", {8}},
+                                                                     {"ln2", {8}},
+                                                                     {"q", {8, 8}},
+                                                                     {"k", {4, 8}},
+                                                                     {"v", {8, 4}},
+                                                                     {"o", {8, 8}},
+                                                                     {"gate", {12, 8}},
+                                                                     {"up", {12, 8}},
+                                                                     {"down", {8, 12}}}) {
         all.push_back({p + name + ".weight", Storage::F32, shape});
       }
     }
     all.push_back({"layers.1.k.bias", Storage::F32, {4}});
     return all;
   }
-  DimId variable(std::string_view name) { return dims.of(dims.symbol(names.intern(name), SymbolKind::Variable)); }
+  DimId variable(std::string_view name) {
+    return dims.of(dims.symbol(names.intern(name), SymbolKind::Variable));
+  }
   std::vector<TreeId> start() {
     TreeId null = forest.null();
     return {forest.tensor({b, s}, DType::I64), null, null, forest.boolean(true), forest.integer(c)};
@@ -73,7 +83,8 @@ TEST(Specialise, StartGivesAFlatModuleAndACacheTree) {
   if (std::getenv("AXON_SHOW")) puts(text.c_str());
   EXPECT_EQ(mini.forest.show(r->outputs[0], mini.dims), "float32[B,S,11]");
   EXPECT_EQ(mini.forest.show(r->outputs[1], mini.dims),
-            "([(float32[B,1,C,4], float32[B,1,C,4], S, C), (float32[B,1,C,4], float32[B,1,C,4], S, C)], [], S, C)");
+            "([(float32[B,1,C,4], float32[B,1,C,4], S, C), (float32[B,1,C,4], float32[B,1,C,4], S, "
+            "C)], [], S, C)");
   EXPECT_EQ(count(r->module(), Op::Linear), 15u);
   EXPECT_EQ(count(r->module(), Op::CoreCall) + count(r->module(), Op::CoreSelect), 0u);
 }
@@ -97,19 +108,22 @@ TEST(Specialise, ExtendKeepsTheCacheTree) {
   auto extend = mini.run(inputs);
   ASSERT_TRUE(extend);
   std::string layer = "(float32[B,1,C,4], float32[B,1,C,4], P+S, C)";
-  EXPECT_EQ(mini.forest.show(extend->outputs[1], mini.dims), "([" + layer + ", " + layer + "], [], P+S, C)");
+  EXPECT_EQ(mini.forest.show(extend->outputs[1], mini.dims),
+            "([" + layer + ", " + layer + "], [], P+S, C)");
   EXPECT_TRUE(same_structure(mini.forest, start->outputs[1], extend->outputs[1]));
   EXPECT_EQ(extend->inputs.size(), 5u);
   EXPECT_EQ(count(extend->module(), Op::Zeros), 0u);
   ASSERT_EQ(extend->facts.size(), 1u);
-  EXPECT_EQ(mini.dims.show(extend->facts[0].left) + " <= " + mini.dims.show(extend->facts[0].right), "P+S <= C");
+  EXPECT_EQ(mini.dims.show(extend->facts[0].left) + " <= " + mini.dims.show(extend->facts[0].right),
+            "P+S <= C");
 }
 
 TEST(Specialise, PaddedCallsKeepTheMask) {
   Mini mini;
   std::vector<TreeId> inputs = mini.start();
   DimId length = mini.dims.of(mini.dims.symbol(mini.names.intern("M"), SymbolKind::Data));
-  inputs[1] = mini.forest.tuple({mini.forest.tensor({mini.b, mini.c}, DType::Bool), mini.forest.integer(length)});
+  inputs[1] = mini.forest.tuple(
+      {mini.forest.tensor({mini.b, mini.c}, DType::Bool), mini.forest.integer(length)});
   auto r = mini.run(inputs);
   ASSERT_TRUE(r);
   EXPECT_EQ(count(r->module(), Op::CoreBinaryAnd), 2u);
@@ -119,7 +133,8 @@ TEST(Specialise, PaddedCallsKeepTheMask) {
 TEST(Specialise, MissingParametersAreReported) {
   Mini mini;
   mini.params = model::ParamIndex({{"embed.weight", Storage::F32, {11, 8}}});
-  auto r = specialise(mini.graph, mini.types, mini.forest, mini.start(), Answers{&mini.params}, mini.options, mini.sink);
+  auto r = specialise(mini.graph, mini.types, mini.forest, mini.start(), Answers{&mini.params},
+                      mini.options, mini.sink);
   EXPECT_FALSE(r);
   ASSERT_EQ(mini.sink.error_count(), 1u);
   EXPECT_EQ(message_of(mini.sink.all()[0]), "checkpoint has no tensor `layers.0.ln1.weight`");

@@ -1,4 +1,5 @@
-// The small decoder of tests/opt/mini_llama.graph with its parameters, and a bare-bones binding of plans.
+// The small decoder of tests/opt/mini_llama.graph with its parameters, and a bare-bones binding of
+// plans.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -33,16 +34,25 @@ struct Mini {
     if (read) graph = std::move(*read);
   }
   static std::vector<model::TensorInfo> tensors(int layers, const std::vector<int>& biased) {
-    std::vector<model::TensorInfo> all = {{"embed.weight", Storage::F32, {11, 8}}, {"norm.weight", Storage::F32, {8}}};
+    std::vector<model::TensorInfo> all = {{"embed.weight", Storage::F32, {11, 8}},
+                                          {"norm.weight", Storage::F32, {8}}};
     for (int i = 0; i < layers; ++i) {
       std::string p = "layers." + std::to_string(i) + ".";
-      for (auto [name, shape] : std::vector<std::pair<const char*, std::vector<int64_t>>>{
-               {"ln1", {8}}, {"ln2", {8}}, {"q", {8, 8}}, {"k", {4, 8}}, {"v", {8, 4}}, {"o", {8, 8}},
-               {"gate", {12, 8}}, {"up", {12, 8}}, {"down", {8, 12}}}) {
+      for (auto [name, shape] :
+           std::vector<std::pair<const char*, std::vector<int64_t>>>{{"ln1", {8}},
+                                                                     {"ln2", {8}},
+                                                                     {"q", {8, 8}},
+                                                                     {"k", {4, 8}},
+                                                                     {"v", {8, 4}},
+                                                                     {"o", {8, 8}},
+                                                                     {"gate", {12, 8}},
+                                                                     {"up", {12, 8}},
+                                                                     {"down", {8, 12}}}) {
         all.push_back({p + name + ".weight", Storage::F32, shape});
       }
     }
-    for (int i : biased) all.push_back({"layers." + std::to_string(i) + ".k.bias", Storage::F32, {4}});
+    for (int i : biased)
+      all.push_back({"layers." + std::to_string(i) + ".k.bias", Storage::F32, {4}});
     return all;
   }
   std::optional<runtime::Program> run(const PlanOptions& options = {}) {
@@ -56,8 +66,10 @@ struct Mini {
 class Model {
  public:
   Model(const runtime::Program& program, int64_t batch, int64_t capacity);
-  // Logits of all rows of a call, [B*S, V]; `mask` of B*S flags for the tokens of this call, or empty.
-  std::vector<float> call(std::string_view phase, const std::vector<int64_t>& ids, const std::vector<uint8_t>& mask = {});
+  // Logits of all rows of a call, [B*S, V]; `mask` of B*S flags for the tokens of this call, or
+  // empty.
+  std::vector<float> call(std::string_view phase, const std::vector<int64_t>& ids,
+                          const std::vector<uint8_t>& mask = {});
 
  private:
   runtime::View weight_view(const runtime::Weight& weight);

@@ -52,7 +52,8 @@ TEST(Plan, DamagedProgramsAreRefused) {
   auto program = mini.run(options);
   ASSERT_TRUE(program);
   std::string bytes = runtime::serialise(*program);
-  for (size_t n = 0; n < bytes.size(); n += 97) EXPECT_FALSE(runtime::deserialise(bytes.substr(0, n)).ok());
+  for (size_t n = 0; n < bytes.size(); n += 97)
+    EXPECT_FALSE(runtime::deserialise(bytes.substr(0, n)).ok());
   uint32_t seed = 7;
   for (int round = 0; round < 400; ++round) {
     std::string bad = bytes;

@@ -1,4 +1,5 @@
-// Plans are run: cached calls equal uncached ones, fused ones the primitives, padded batches single rows.
+// Plans are run: cached calls equal uncached ones, fused ones the primitives, padded batches single
+// rows.
 #include <cmath>
 
 #include "mini.h"
@@ -44,7 +45,8 @@ TEST(Run, CachedEqualsUncached) {
 
 // Rounds that are copies of their class do what unrolled rounds do, to the bit.
 TEST(Run, LayerClassesEqualUnrolledLayers) {
-  for (const std::vector<int>& biased : std::vector<std::vector<int>>{{}, {2}, {4}, {0, 3}, {0, 1, 2, 3, 4}}) {
+  for (const std::vector<int>& biased :
+       std::vector<std::vector<int>>{{}, {2}, {4}, {0, 3}, {0, 1, 2, 3, 4}}) {
     for (bool optimise : {false, true}) {
       Mini a(5, biased), b(5, biased);
       PlanOptions classes, unrolled;

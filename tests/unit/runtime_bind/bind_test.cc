@@ -14,8 +14,8 @@ WeightNode param_node(const std::string& name) {
   node.name = name;
   return node;
 }
-WeightNode over(WeightNode::Kind kind, std::vector<WeightNode> parts, int32_t axis = 0, int64_t from = 0,
-                int64_t to = 0) {
+WeightNode over(WeightNode::Kind kind, std::vector<WeightNode> parts, int32_t axis = 0,
+                int64_t from = 0, int64_t to = 0) {
   WeightNode node;
   node.kind = kind;
   node.parts = std::move(parts);
@@ -47,7 +47,8 @@ struct Held {
     }
     source.add("q8", Storage::Q8_0, {2, 64}, blocks);
     std::string ints;
-    for (int64_t v : {int64_t{1} << 40, int64_t{7}}) ints.append(reinterpret_cast<const char*>(&v), 8);
+    for (int64_t v : {int64_t{1} << 40, int64_t{7}})
+      ints.append(reinterpret_cast<const char*>(&v), 8);
     source.add("ints", Storage::I64, {2}, ints);
   }
   Result<HeldWeight> hold(const WeightNode& node, std::vector<int64_t> shape, bool dense = false,
@@ -97,7 +98,8 @@ TEST(WeightTrees, ConcatSliceTransposeSelectStack) {
   auto item = h.hold(over(Kind::Select, {param_node("b")}, 0, 1), {4});
   ASSERT_TRUE(item.ok());
   EXPECT_EQ(h.rows(*item)[0], 104.0f);
-  const WeightNode bank = over(Kind::Stack, {param_node("b"), over(Kind::Slice, {param_node("a")}, 0, 1, 3)});
+  const WeightNode bank =
+      over(Kind::Stack, {param_node("b"), over(Kind::Slice, {param_node("a")}, 0, 1, 3)});
   auto stacked = h.hold(bank, {2, 2, 4});
   ASSERT_TRUE(stacked.ok());
   EXPECT_TRUE(stacked->copies.empty());
@@ -123,7 +125,8 @@ TEST(WeightTrees, WhatViewsCannotSayIsCopied) {
   ASSERT_TRUE(whole.ok());
   EXPECT_TRUE(whole->copies.empty());
   EXPECT_EQ(h.rows(*whole)[0], 32.0f);
-  auto turned = h.hold(over(Kind::Transpose, {over(Kind::Concat, {param_node("a"), param_node("b")})}), {4, 5});
+  auto turned = h.hold(
+      over(Kind::Transpose, {over(Kind::Concat, {param_node("a"), param_node("b")})}), {4, 5});
   ASSERT_TRUE(turned.ok());
   EXPECT_EQ(h.rows(*turned)[3], 100.0f);
   auto ints = h.hold(over(Kind::Slice, {param_node("ints")}, 0, 0, 1), {1}, true, Storage::I64);
@@ -135,8 +138,10 @@ TEST(WeightTrees, Errors) {
   Held h;
   EXPECT_EQ(h.hold(param_node("none"), {1}).error().code, "RUN-PARAM");
   EXPECT_EQ(h.hold(param_node("a"), {4, 3}).error().code, "RUN-PARAM-SHAPE");
-  EXPECT_EQ(h.hold(over(Kind::Slice, {param_node("a")}, 0, 2, 4), {2, 4}).error().code, "RUN-PARAM-SHAPE");
-  EXPECT_EQ(h.hold(over(Kind::Select, {param_node("a")}, 0, 3), {4}).error().code, "RUN-PARAM-SHAPE");
+  EXPECT_EQ(h.hold(over(Kind::Slice, {param_node("a")}, 0, 2, 4), {2, 4}).error().code,
+            "RUN-PARAM-SHAPE");
+  EXPECT_EQ(h.hold(over(Kind::Select, {param_node("a")}, 0, 3), {4}).error().code,
+            "RUN-PARAM-SHAPE");
   EXPECT_EQ(h.hold(over(Kind::Concat, {param_node("a"), param_node("b")}, 1), {5, 4}).error().code,
             "RUN-PARAM-SHAPE");
 }
@@ -212,7 +217,8 @@ TEST(BoundModel, ReportsAndRefuses) {
   auto model = BoundModel::bind(tiny_program(), source, options);
   ASSERT_TRUE(model.ok());
   const MemoryAnswer answer = (*model)->memory();
-  EXPECT_EQ(answer.mapped, 4 * (2 * kVocab * kWidth + kWidth + 2 * kWidth * kWidth + 2 * kHead * kWidth));
+  EXPECT_EQ(answer.mapped,
+            4 * (2 * kVocab * kWidth + kWidth + 2 * kWidth * kWidth + 2 * kHead * kWidth));
   EXPECT_EQ(answer.packed + answer.dense, 0);
   for (const WeightReport& report : (*model)->weights()) {
     EXPECT_EQ(report.residency, Residency::Mapped);

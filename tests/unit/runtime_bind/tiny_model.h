@@ -24,14 +24,16 @@ class MemorySource : public model::ParamSource {
     shift_[name] = shift;
     index_ = model::ParamIndex(infos_);
   }
-  void add_floats(const std::string& name, std::vector<int64_t> shape, const std::vector<float>& values) {
+  void add_floats(const std::string& name, std::vector<int64_t> shape,
+                  const std::vector<float>& values) {
     add(name, Storage::F32, std::move(shape),
         std::string(reinterpret_cast<const char*>(values.data()), values.size() * sizeof(float)));
   }
   const model::ParamIndex& index() const override { return index_; }
   Result<model::RawTensor> tensor(std::string_view name) override {
     const model::TensorInfo* info = index_.find(name);
-    if (info == nullptr) return Error{"RUN-PARAM", "checkpoint has no tensor `" + std::string(name) + "`"};
+    if (info == nullptr)
+      return Error{"RUN-PARAM", "checkpoint has no tensor `" + std::string(name) + "`"};
     const std::string& bytes = bytes_.at(std::string(name));
     const size_t shift = shift_.at(std::string(name));
     return model::RawTensor{info, reinterpret_cast<const uint8_t*>(bytes.data()) + shift,
@@ -66,7 +68,8 @@ struct PhaseBuilder {
     return phase.values.add(v);
   }
   ValId view(ValId of, std::vector<IntId> shape, std::vector<IntId> strides, IntId offset) {
-    return phase.values.add({phase.values[of].dtype, shape, PlaceView{of, offset, strides}, "", false});
+    return phase.values.add(
+        {phase.values[of].dtype, shape, PlaceView{of, offset, strides}, "", false});
   }
   ValId input(const std::string& name, std::vector<IntId> shape, DType dtype = DType::I64) {
     phase.inputs.push_back({name, dtype, shape, false, {}});
@@ -115,7 +118,8 @@ struct TinyWeights {
     auto fill = [&](std::vector<float>& to, int64_t count, double scale, double shift = 0) {
       for (int64_t i = 0; i < count; ++i) {
         seed = seed * 1664525u + 1013904223u;
-        to.push_back(static_cast<float>((static_cast<double>(seed >> 8) / (1 << 24) - 0.5) * scale + shift));
+        to.push_back(
+            static_cast<float>((static_cast<double>(seed >> 8) / (1 << 24) - 0.5) * scale + shift));
       }
     };
     fill(embed, kVocab * kWidth, 2);
@@ -135,7 +139,8 @@ struct TinyWeights {
       std::string blocks;
       for (size_t row = 0; row < matrix->size(); row += kWidth) {
         float largest = 0;
-        for (int64_t i = 0; i < kWidth; ++i) largest = std::max(largest, std::fabs((*matrix)[row + i]));
+        for (int64_t i = 0; i < kWidth; ++i)
+          largest = std::max(largest, std::fabs((*matrix)[row + i]));
         const uint16_t scale = float_to_f16(largest / 127);
         blocks.append(reinterpret_cast<const char*>(&scale), 2);
         for (int64_t i = 0; i < kWidth; ++i) {
@@ -145,7 +150,8 @@ struct TinyWeights {
           value = f16_to_float(scale) * static_cast<float>(code);
         }
       }
-      source.add(name, Storage::Q8_0, {static_cast<int64_t>(matrix->size()) / kWidth, kWidth}, blocks);
+      source.add(name, Storage::Q8_0, {static_cast<int64_t>(matrix->size()) / kWidth, kWidth},
+                 blocks);
     }
   }
   void give(MemorySource& source) const {
@@ -160,7 +166,8 @@ struct TinyWeights {
 };
 
 // Logits of every position of one unpadded sequence.
-inline std::vector<std::vector<double>> tiny_forward(const TinyWeights& w, const std::vector<int64_t>& ids) {
+inline std::vector<std::vector<double>> tiny_forward(const TinyWeights& w,
+                                                     const std::vector<int64_t>& ids) {
   using Row = std::vector<double>;
   auto norm = [&](const Row& x) {
     double sum = 0;
@@ -193,7 +200,8 @@ inline std::vector<std::vector<double>> tiny_forward(const TinyWeights& w, const
         total += scores.back();
       }
       for (size_t j = 0; j < keys.size(); ++j) {
-        for (int64_t d = 0; d < kHead; ++d) mixed[head * kHead + d] += scores[j] / total * values[j][d];
+        for (int64_t d = 0; d < kHead; ++d)
+          mixed[head * kHead + d] += scores[j] / total * values[j][d];
       }
     }
     const Row out = linear(w.o, mixed);
@@ -205,7 +213,8 @@ inline std::vector<std::vector<double>> tiny_forward(const TinyWeights& w, const
 
 // Phases start, extend and step, each with and without the padding mask, or only `score` without
 // states. `fused`: q, k and v are one product over a joined weight.
-inline Program tiny_program(bool cached = true, bool fused = false, Storage storage = Storage::F32) {
+inline Program tiny_program(bool cached = true, bool fused = false,
+                            Storage storage = Storage::F32) {
   Program p;
   p.model = "tiny";
   p.task = "causal_lm";
@@ -221,7 +230,8 @@ inline Program tiny_program(bool cached = true, bool fused = false, Storage stor
   StateId keys, values;
   if (cached) {
     keys = p.states.add({"cache.0.0", State::Kind::Token, DType::F32, {B, one, C, head}, 0, 2, -1});
-    values = p.states.add({"cache.0.1", State::Kind::Token, DType::F32, {B, one, C, head}, 0, 2, -1});
+    values =
+        p.states.add({"cache.0.1", State::Kind::Token, DType::F32, {B, one, C, head}, 0, 2, -1});
     p.scalars.push_back({"cache.1", past_sym, 0});
   }
   for (const bool masked : {false, true}) {
@@ -303,7 +313,8 @@ inline Program tiny_program(bool cached = true, bool fused = false, Storage stor
       f.phase.outputs.push_back({"logits", logits});
       if (cached) {
         f.phase.updates.push_back({0, f.add(past, S)});
-        f.phase.checks.push_back({EntryCheck::Relation::Le, f.add(past, S), C, "`past + S` within `C`"});
+        f.phase.checks.push_back(
+            {EntryCheck::Relation::Le, f.add(past, S), C, "`past + S` within `C`"});
       }
       f.finish(name);
     }

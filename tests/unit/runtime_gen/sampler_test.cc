@@ -1,11 +1,12 @@
 // The sampler's steps on small distributions, and against Transformers' processors.
+#include "runtime/gen/sampler.h"
+
 #include <gtest/gtest.h>
 
 #include <cmath>
 #include <map>
 
 #include "runtime/core/number.h"
-#include "runtime/gen/sampler.h"
 #include "support/file.h"
 #include "support/text.h"
 
@@ -13,7 +14,8 @@ namespace axon::runtime {
 namespace {
 
 // The ids that many draws give.
-std::map<int64_t, int> draws(const SamplingOptions& options, const std::vector<float>& logits, int count) {
+std::map<int64_t, int> draws(const SamplingOptions& options, const std::vector<float>& logits,
+                             int count) {
   std::map<int64_t, int> seen;
   for (int i = 0; i < count; ++i) {
     SamplingOptions one = options;
@@ -56,7 +58,8 @@ TEST(Sampler, SeedsRepeat) {
 }
 
 TEST(Sampler, FiltersLeaveWhatTheyShould) {
-  const std::vector<float> logits = {std::log(0.4f), std::log(0.3f), std::log(0.2f), std::log(0.1f)};
+  const std::vector<float> logits = {std::log(0.4f), std::log(0.3f), std::log(0.2f),
+                                     std::log(0.1f)};
   SamplingOptions options;
   options.top_k = 2;
   EXPECT_EQ(draws(options, logits, 300).size(), 2u);
@@ -122,7 +125,8 @@ TEST(Sampler, LeavesWhatTransformersLeaves) {
     std::vector<int64_t> prompt;
     for (std::string_view id : split(words[5], ',')) prompt.push_back(*parse_int(id));
     std::vector<float> logits;
-    for (std::string_view v : split(words[6], ',')) logits.push_back(static_cast<float>(*parse_double(v)));
+    for (std::string_view v : split(words[6], ','))
+      logits.push_back(static_cast<float>(*parse_double(v)));
     std::map<int64_t, double> expected;
     for (std::string_view pair : split(words[7], ',')) {
       const auto both = split(pair, ':');
@@ -141,7 +145,8 @@ TEST(Sampler, LeavesWhatTransformersLeaves) {
       ASSERT_TRUE(expected.count(id)) << "case " << cases << " gives id " << id;
     }
     for (const auto& [id, p] : expected) {
-      EXPECT_NEAR(seen[id], p * kDraws, 5 * std::sqrt(kDraws * p * (1 - p)) + 3) << "case " << cases;
+      EXPECT_NEAR(seen[id], p * kDraws, 5 * std::sqrt(kDraws * p * (1 - p)) + 3)
+          << "case " << cases;
     }
     ++cases;
   }

@@ -1,4 +1,7 @@
-// Sessions against the written-out forward pass: chunks, capacities, padding, rows, cutting, saving.
+// Sessions against the written-out forward pass: chunks, capacities, padding, rows, cutting,
+// saving.
+#include "runtime/gen/session.h"
+
 #include <gtest/gtest.h>
 
 #include <cstdlib>
@@ -6,7 +9,6 @@
 
 #include "../runtime_bind/tiny_model.h"
 #include "runtime/gen/generate.h"
-#include "runtime/gen/session.h"
 
 namespace {
 size_t g_allocations = 0;
@@ -53,7 +55,8 @@ const std::vector<int64_t> kIds = {3, 1, 12, 0, 7, 7, 2, 9, 4, 11, 5};
 void expect_logits(const Session& session, int64_t row, const std::vector<double>& expected,
                    double tolerance = 3e-4) {
   for (int64_t v = 0; v < kVocab; ++v) {
-    ASSERT_NEAR(session.logits(row)[v], expected[static_cast<size_t>(v)], tolerance) << "token " << v;
+    ASSERT_NEAR(session.logits(row)[v], expected[static_cast<size_t>(v)], tolerance)
+        << "token " << v;
   }
 }
 
@@ -107,7 +110,8 @@ TEST(Session, AllLogits) {
         for (int64_t t = 0; t < count; ++t) {
           const auto* row = reinterpret_cast<const float*>(logits.data) + t * logits.stride[1];
           for (int64_t v = 0; v < kVocab; ++v) {
-            EXPECT_NEAR(row[v], expected[static_cast<size_t>(first + t)][static_cast<size_t>(v)], 3e-4);
+            EXPECT_NEAR(row[v], expected[static_cast<size_t>(first + t)][static_cast<size_t>(v)],
+                        3e-4);
           }
         }
         seen += count;
@@ -131,13 +135,15 @@ TEST(Session, PaddedRowsEqualRowsAlone) {
       }
       feed(*session, ids, valid.data());
       for (size_t r = 0; r < 3; ++r) {
-        expect_logits(*session, static_cast<int64_t>(r), tiny_forward(setup.weights, rows[r]).back());
+        expect_logits(*session, static_cast<int64_t>(r),
+                      tiny_forward(setup.weights, rows[r]).back());
       }
       feed(*session, {1, 2, 3});  // one more token each
       for (size_t r = 0; r < 3; ++r) {
         auto longer = rows[r];
         longer.push_back(static_cast<int64_t>(r) + 1);
-        expect_logits(*session, static_cast<int64_t>(r), tiny_forward(setup.weights, longer).back());
+        expect_logits(*session, static_cast<int64_t>(r),
+                      tiny_forward(setup.weights, longer).back());
       }
     }
   }
@@ -371,7 +377,8 @@ TEST(Forward, ByName) {
   EXPECT_EQ((*outputs)[0].shape, (std::vector<int64_t>{1, 3, kVocab}));
   const auto* logits = reinterpret_cast<const float*>((*outputs)[0].bytes.data());
   for (int64_t i = 0; i < 3 * kVocab; ++i) {
-    EXPECT_NEAR(logits[i], expected[static_cast<size_t>(i / kVocab)][static_cast<size_t>(i % kVocab)], 3e-4);
+    EXPECT_NEAR(logits[i],
+                expected[static_cast<size_t>(i / kVocab)][static_cast<size_t>(i % kVocab)], 3e-4);
   }
   EXPECT_EQ(setup.model->forward("score", {}).error().code, "RUN-INPUT");
   EXPECT_EQ(setup.model->forward("sing", {ids}).error().code, "RUN-INPUT");
@@ -381,7 +388,8 @@ TEST(Forward, ByName) {
 
 TEST(Forward, PaddedCallOfAStatefulStart) {
   Tiny setup(1);
-  NamedTensor ids{"input_ids", DType::I64, {2, 3}, {}}, mask{"attention_mask", DType::I64, {2, 3}, {}};
+  NamedTensor ids{"input_ids", DType::I64, {2, 3}, {}},
+      mask{"attention_mask", DType::I64, {2, 3}, {}};
   for (int64_t id : {3, 1, 12, 0, 9, 4}) ids.bytes.append(reinterpret_cast<const char*>(&id), 8);
   for (int64_t m : {1, 1, 1, 0, 1, 1}) mask.bytes.append(reinterpret_cast<const char*>(&m), 8);
   NamedTensor capacity{"capacity", DType::I64, {}, std::string("\x07\0\0\0\0\0\0\0", 8)};

@@ -14,11 +14,13 @@ struct Fixture {
   StateSet set;
   static constexpr int64_t kRows = 3, kTokens = 4;
   explicit Fixture(bool recurrent) {
-    const SymId b = p.symbols.add({"B", SymKind::Shape, {}}), c = p.symbols.add({"C", SymKind::Shape, {}});
+    const SymId b = p.symbols.add({"B", SymKind::Shape, {}}),
+                c = p.symbols.add({"C", SymKind::Shape, {}});
     const IntId B = p.symbol(b), C = p.symbol(c), two = p.constant(2);
     p.states.add({"a", State::Kind::Token, DType::F32, {B, two, C, two}, 0, 2, -1});
     p.states.add({"b", State::Kind::Token, DType::F32, {C, B, two}, 1, 0, -1});
-    if (recurrent) p.states.add({"c", State::Kind::Recurrent, DType::F32, {two, B, two}, 1, -1, -1});
+    if (recurrent)
+      p.states.add({"c", State::Kind::Recurrent, DType::F32, {two, B, two}, 1, -1, -1});
     Bindings bindings;
     bindings.set(b, kRows);
     bindings.set(c, kTokens);

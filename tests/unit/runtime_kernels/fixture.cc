@@ -39,7 +39,8 @@ std::vector<Case> read_cases(const std::string& file) {
     if (line.empty()) continue;
     const auto words = split(line, ' ');
     if (words[0] == "case") {
-      cases.push_back({std::string(words[1]), std::string(words[2]), *parse_double(words[3]), {}, {}, {}});
+      cases.push_back(
+          {std::string(words[1]), std::string(words[2]), *parse_double(words[3]), {}, {}, {}});
     } else if (words[0] == "param") {
       Param p{std::string(words[1]), {}};
       if (const auto integer = parse_int(words[2])) {

@@ -23,7 +23,8 @@ struct Case {
 std::vector<Case> read_cases(const std::string& file);
 std::string from_hex(std::string_view hex);
 
-// How a tensor is placed: row-major at an offset from an aligned address, or with gaps on every axis.
+// How a tensor is placed: row-major at an offset from an aligned address, or with gaps on every
+// axis.
 enum class Placing { Dense, Unaligned, Gaps };
 struct Placed {
   std::vector<uint8_t> memory;

@@ -29,9 +29,12 @@ struct Prepared {
 bool is_weight(Operation operation, size_t slot) {
   switch (operation) {
     case Operation::Linear:
-    case Operation::Embedding: return slot == 1;
-    case Operation::ExpertLinear: return slot == 2;
-    default: return false;
+    case Operation::Embedding:
+      return slot == 1;
+    case Operation::ExpertLinear:
+      return slot == 2;
+    default:
+      return false;
   }
 }
 
@@ -42,7 +45,8 @@ Prepared prepare(const Case& c, Operation operation, bool odd) {
   for (size_t s = 0; s < c.inputs.size(); ++s) {
     Placing placing = Placing::Dense;
     if (odd && is_weight(operation, s)) placing = Placing::Unaligned;
-    if (odd && !is_weight(operation, s) && input_layout(operation) == Layout::Any) placing = Placing::Gaps;
+    if (odd && !is_weight(operation, s) && input_layout(operation) == Layout::Any)
+      placing = Placing::Gaps;
     p.inputs.push_back(place(c.inputs[s], placing));
     p.args.in[s] = p.inputs.back().view;
   }
@@ -92,8 +96,7 @@ void run(const Kernel& kernel, KernelArgs& args, int parts) {
   if (kernel.workspace != nullptr) {
     args.workspace_part = (kernel.workspace(args, parts) + 63) / 64 * 64;
     scratch.assign(static_cast<size_t>(args.workspace_part * parts) + 64, 0xCC);
-    args.workspace =
-        scratch.data() + (64 - reinterpret_cast<uintptr_t>(scratch.data()) % 64) % 64;
+    args.workspace = scratch.data() + (64 - reinterpret_cast<uintptr_t>(scratch.data()) % 64) % 64;
   }
   for (int part = parts - 1; part >= 0; --part) kernel.run(args, part, parts);
 }
@@ -157,7 +160,8 @@ TEST(Kernels, IsaOption) {
 }
 
 TEST(Blocks, EqualGguf) {
-  const auto text = read_file(std::string(AXON_SOURCE_DIR) + "/tests/unit/runtime_kernels/blocks.txt");
+  const auto text =
+      read_file(std::string(AXON_SOURCE_DIR) + "/tests/unit/runtime_kernels/blocks.txt");
   ASSERT_TRUE(text.ok());
   size_t formats = 0;
   for (std::string_view line : split(*text, '\n')) {
@@ -245,8 +249,10 @@ TEST(Kernels, QuantisedRowsMultiplyAsTheirDecoding) {
   run(*kernels_of(Operation::QuantizeRows, ref)[0], quantise, 2);
   for (int64_t b = 0; b < k / kQuantBlock; ++b) {
     int sum = 0;
-    for (int64_t i = 0; i < kQuantBlock; ++i) sum += static_cast<int8_t>(blocks[b * kQuantBlock + i]);
-    EXPECT_EQ(sum, load_as<int32_t>(blocks + quantised_codes_bytes(k) + 4 * (k / kQuantBlock) + 4 * b));
+    for (int64_t i = 0; i < kQuantBlock; ++i)
+      sum += static_cast<int8_t>(blocks[b * kQuantBlock + i]);
+    EXPECT_EQ(sum,
+              load_as<int32_t>(blocks + quantised_codes_bytes(k) + 4 * (k / kQuantBlock) + 4 * b));
   }
   KernelArgs linear;
   linear.operation = Operation::Linear;
@@ -301,7 +307,7 @@ TEST(Numbers, HalfRoundTrips) {
   }
   EXPECT_EQ(float_to_f16(65519.0f), 0x7bffu);
   EXPECT_EQ(float_to_f16(65520.0f), 0x7c00u);
-  EXPECT_EQ(float_to_f16(1.0f + 0x1p-11f), 0x3c00u);           // a tie goes to even
+  EXPECT_EQ(float_to_f16(1.0f + 0x1p-11f), 0x3c00u);  // a tie goes to even
   EXPECT_EQ(float_to_f16(1.0f + 0x1p-10f + 0x1p-11f), 0x3c02u);
   EXPECT_EQ(float_to_f16(0x1p-25f), 0u);
   EXPECT_EQ(float_to_f16(0x1.8p-25f), 1u);

@@ -6,9 +6,9 @@
 #include <cstring>
 #include <random>
 
+#include "runtime/core/bound.h"
 #include "runtime/core/number.h"
 #include "runtime/core/quant_rows.h"
-#include "runtime/core/bound.h"
 #include "runtime/kernels/kernel.h"
 
 namespace axon::runtime::test {
@@ -34,10 +34,14 @@ Owned make(Storage storage, std::vector<int64_t> shape, std::mt19937& random, si
   if (info.quantised) {  // any bytes are codes; scales are small halves
     for (size_t i = 0; i < size; ++i) data[i] = static_cast<uint8_t>(random());
     const size_t scales = storage == Storage::Q6_K ? 208 : 0;
-    const size_t halves = storage == Storage::Q4_1 || storage == Storage::Q5_1 || storage == Storage::Q4_K || storage == Storage::Q5_K ? 2 : 1;
+    const size_t halves = storage == Storage::Q4_1 || storage == Storage::Q5_1 ||
+                                  storage == Storage::Q4_K || storage == Storage::Q5_K
+                              ? 2
+                              : 1;
     for (size_t b = 0; b < size; b += static_cast<size_t>(info.block_bytes)) {
       for (size_t h = 0; h < halves; ++h) {
-        store_as<uint16_t>(data + b + scales + 2 * h, static_cast<uint16_t>(0x2000 + random() % 0x400));
+        store_as<uint16_t>(data + b + scales + 2 * h,
+                           static_cast<uint16_t>(0x2000 + random() % 0x400));
       }
     }
   } else {
@@ -72,7 +76,9 @@ void expect_close(const View& got, const View& want, double tolerance, double sc
   }
 }
 
-const Kernel& reference(Operation operation) { return *kernels_of(operation, *choose_kernels("ref")).back(); }
+const Kernel& reference(Operation operation) {
+  return *kernels_of(operation, *choose_kernels("ref")).back();
+}
 
 void set(KernelArgs& args, std::string_view name, double value) {
   ParamSlot& slot = args.params[find_param(args.operation, name)];
@@ -81,14 +87,20 @@ void set(KernelArgs& args, std::string_view name, double value) {
   slot.i = static_cast<int64_t>(value);
 }
 
-struct LinearCase { int64_t rows, k, outputs; bool ends; };
+struct LinearCase {
+  int64_t rows, k, outputs;
+  bool ends;
+};
 
 void check_linear(Storage storage, const LinearCase& c, bool int8) {
   std::mt19937 random(static_cast<unsigned>(c.rows * 131 + c.k * 7 + c.outputs));
-  Owned x = make(Storage::F32, {c.rows, c.k}, random), w = make(storage, {c.outputs, c.k}, random, 3);
-  Owned bias = make(Storage::F16, {c.outputs}, random), gate = make(Storage::F32, {c.rows, c.outputs}, random);
+  Owned x = make(Storage::F32, {c.rows, c.k}, random),
+        w = make(storage, {c.outputs, c.k}, random, 3);
+  Owned bias = make(Storage::F16, {c.outputs}, random),
+        gate = make(Storage::F32, {c.rows, c.outputs}, random);
   Owned residual = make(Storage::F32, {c.rows, c.outputs}, random);
-  Owned want = make(Storage::F32, {c.rows, c.outputs}, random), got = make(Storage::F32, {c.rows, c.outputs}, random);
+  Owned want = make(Storage::F32, {c.rows, c.outputs}, random),
+        got = make(Storage::F32, {c.rows, c.outputs}, random);
   Owned quantised;
   KernelArgs args;
   if (int8) {
@@ -126,14 +138,16 @@ void check_linear(Storage storage, const LinearCase& c, bool int8) {
   args.in[1].pack_format = format->id;
   args.in[1].data = nullptr;
   args.out[0] = got.view;
-  // Sums in another order differ in proportion to their largest terms, which the largest result tells.
+  // Sums in another order differ in proportion to their largest terms, which the largest result
+  // tells.
   double size = std::sqrt(static_cast<double>(c.k));
   for (float y : floats(want.view)) size = std::max(size, static_cast<double>(std::fabs(y)));
   for (const Kernel* kernel : kernels_of(Operation::Linear, choice)) {
     if (kernel->pack_format != format->id || !kernel->supports(args)) continue;
     for (int parts : {1, 2, 3}) {
-      SCOPED_TRACE(std::string(kernel->name) + " " + std::string(storage_info(storage).name) + " " + std::to_string(c.rows) + "x" +
-                   std::to_string(c.k) + "x" + std::to_string(c.outputs) + " parts " + std::to_string(parts));
+      SCOPED_TRACE(std::string(kernel->name) + " " + std::string(storage_info(storage).name) + " " +
+                   std::to_string(c.rows) + "x" + std::to_string(c.k) + "x" +
+                   std::to_string(c.outputs) + " parts " + std::to_string(parts));
       std::memset(got.view.out(), 0xFF, static_cast<size_t>(got.view.count()) * 4);
       run(*kernel, args, parts);
       expect_close(got.view, want.view, 3e-6, size);
@@ -142,9 +156,11 @@ void check_linear(Storage storage, const LinearCase& c, bool int8) {
 }
 
 TEST(Packed, Linear) {
-  const LinearCase cases[] = {{1, 256, 16, false}, {3, 256, 37, true}, {8, 512, 64, false}, {13, 256, 100, true}};
-  for (Storage storage : {Storage::F32, Storage::F16, Storage::BF16, Storage::Q4_0, Storage::Q4_1, Storage::Q5_0, Storage::Q5_1,
-                          Storage::Q8_0, Storage::Q4_K, Storage::Q5_K, Storage::Q6_K}) {
+  const LinearCase cases[] = {
+      {1, 256, 16, false}, {3, 256, 37, true}, {8, 512, 64, false}, {13, 256, 100, true}};
+  for (Storage storage :
+       {Storage::F32, Storage::F16, Storage::BF16, Storage::Q4_0, Storage::Q4_1, Storage::Q5_0,
+        Storage::Q5_1, Storage::Q8_0, Storage::Q4_K, Storage::Q5_K, Storage::Q6_K}) {
     for (const LinearCase& c : cases) {
       check_linear(storage, c, false);
       if (storage_info(storage).quantised) check_linear(storage, c, true);
@@ -154,15 +170,23 @@ TEST(Packed, Linear) {
   check_linear(Storage::BF16, {1, 33, 1, false}, false);
 }
 
-struct AttentionCase { int64_t b, heads, kv_heads, s, c, d, length; bool causal, half, keep; int64_t window; double softcap; };
+struct AttentionCase {
+  int64_t b, heads, kv_heads, s, c, d, length;
+  bool causal, half, keep;
+  int64_t window;
+  double softcap;
+};
 
 void check_attention(const AttentionCase& t) {
   std::mt19937 random(static_cast<unsigned>(t.s * 31 + t.c));
   const Storage store = t.half ? Storage::F16 : Storage::F32;
-  Owned q = make(Storage::F32, {t.b, t.heads, t.s, t.d}, random), k = make(store, {t.b, t.kv_heads, t.c, t.d}, random);
-  Owned v = make(store, {t.b, t.kv_heads, t.c, t.d}, random), keep = make(Storage::Bool, {t.b, t.c}, random);
+  Owned q = make(Storage::F32, {t.b, t.heads, t.s, t.d}, random),
+        k = make(store, {t.b, t.kv_heads, t.c, t.d}, random);
+  Owned v = make(store, {t.b, t.kv_heads, t.c, t.d}, random),
+        keep = make(Storage::Bool, {t.b, t.c}, random);
   for (int64_t i = 0; i < t.b * t.c; ++i) keep.view.out()[i] = random() % 4 != 0;
-  Owned want = make(Storage::F32, {t.b, t.heads, t.s, t.d}, random), got = make(Storage::F32, {t.b, t.heads, t.s, t.d}, random);
+  Owned want = make(Storage::F32, {t.b, t.heads, t.s, t.d}, random),
+        got = make(Storage::F32, {t.b, t.heads, t.s, t.d}, random);
   KernelArgs args;
   args.operation = Operation::Attention;
   args.input_count = 7;
@@ -186,7 +210,8 @@ void check_attention(const AttentionCase& t) {
   for (const Kernel* kernel : kernels_of(Operation::Attention, choice)) {
     if (!kernel->supports(args) || kernel->isa == "ref") continue;
     for (int parts : {1, 2, 3}) {
-      SCOPED_TRACE(std::string(kernel->name) + " s " + std::to_string(t.s) + " c " + std::to_string(t.c) + " parts " + std::to_string(parts));
+      SCOPED_TRACE(std::string(kernel->name) + " s " + std::to_string(t.s) + " c " +
+                   std::to_string(t.c) + " parts " + std::to_string(parts));
       std::memset(got.view.out(), 0xFF, static_cast<size_t>(got.view.count()) * 4);
       run(*kernel, args, parts);
       expect_close(got.view, want.view, 2e-5, 0.5);
@@ -206,9 +231,12 @@ TEST(Packed, Attention) {
 
 TEST(Packed, UnaryActivations) {
   std::mt19937 random(5);
-  Owned x = make(Storage::F32, {3, 37}, random), want = make(Storage::F32, {3, 37}, random), got = make(Storage::F32, {3, 37}, random);
-  for (int64_t i = 0; i < 111; ++i) store_as<float>(x.view.out() + 4 * i, static_cast<float>(i - 55) * 0.37f);
-  for (UnaryCode code : {UnaryCode::Relu, UnaryCode::Relu2, UnaryCode::Silu, UnaryCode::Gelu, UnaryCode::GeluTanh, UnaryCode::Sigmoid, UnaryCode::Tanh}) {
+  Owned x = make(Storage::F32, {3, 37}, random), want = make(Storage::F32, {3, 37}, random),
+        got = make(Storage::F32, {3, 37}, random);
+  for (int64_t i = 0; i < 111; ++i)
+    store_as<float>(x.view.out() + 4 * i, static_cast<float>(i - 55) * 0.37f);
+  for (UnaryCode code : {UnaryCode::Relu, UnaryCode::Relu2, UnaryCode::Silu, UnaryCode::Gelu,
+                         UnaryCode::GeluTanh, UnaryCode::Sigmoid, UnaryCode::Tanh}) {
     KernelArgs args;
     args.operation = Operation::Unary;
     args.input_count = args.output_count = 1;

@@ -45,7 +45,8 @@ TEST(Template, EqualsTransformers) {
 TEST(Template, Errors) {
   auto code = [](const std::string& source) {
     auto result = render_template(source, "{}", 0);
-    return result ? "rendered " + *result : result.error().code + "@" + std::to_string(result.error().offset);
+    return result ? "rendered " + *result
+                  : result.error().code + "@" + std::to_string(result.error().offset);
   };
   EXPECT_EQ(code("ab {{ 1 + }}"), "TMPL-SYNTAX@10");
   EXPECT_EQ(code("{{ raise_exception('no') }}"), "TMPL-RAISE@18");
@@ -53,7 +54,8 @@ TEST(Template, Errors) {
   EXPECT_EQ(code("{{ missing.x }}"), "TMPL-RUN@10");
   auto message = render_template("a\n{{ x|uper }}", "{}", 0);
   ASSERT_FALSE(message);
-  EXPECT_EQ(message.error().message, "chat template, line 2: filter `uper` is not known; did you mean `upper`?");
+  EXPECT_EQ(message.error().message,
+            "chat template, line 2: filter `uper` is not known; did you mean `upper`?");
 }
 
 TEST(Template, Limits) {
@@ -64,18 +66,21 @@ TEST(Template, Limits) {
     auto result = render_template(source, "{}", 0, limits);
     return result ? "rendered" : result.error().code;
   };
-  EXPECT_EQ(code("{% for i in range(99999) %}{% for j in range(99999) %}{% endfor %}{% endfor %}"), "TMPL-LIMIT");
+  EXPECT_EQ(code("{% for i in range(99999) %}{% for j in range(99999) %}{% endfor %}{% endfor %}"),
+            "TMPL-LIMIT");
   EXPECT_EQ(code("{% for i in range(2000) %}x{% endfor %}"), "TMPL-LIMIT");
   EXPECT_EQ(code("{% macro f() %}{{ f() }}{% endmacro %}{{ f() }}"), "TMPL-LIMIT");
   EXPECT_EQ(code("{{ 'a' * 999999999999 }}"), "TMPL-LIMIT");
   EXPECT_EQ(code(std::string(500, '(')), "rendered");
-  EXPECT_EQ(code("{{ " + std::string(5000, '(') + "1" + std::string(5000, ')') + " }}"), "TMPL-SYNTAX");
+  EXPECT_EQ(code("{{ " + std::string(5000, '(') + "1" + std::string(5000, ')') + " }}"),
+            "TMPL-SYNTAX");
   EXPECT_EQ(code("{{ " + std::string(5000, '-') + "1 }}"), "TMPL-SYNTAX");
 }
 
 TEST(Template, ChatInput) {
   std::string source =
-      "{{ bos_token }}{% for m in messages %}<{{ m.role }}>{{ m.content }}{% if m.name %}({{ m.name }}){% endif %}</>\n"
+      "{{ bos_token }}{% for m in messages %}<{{ m.role }}>{{ m.content }}{% if m.name %}({{ "
+      "m.name }}){% endif %}</>\n"
       "{% endfor %}{% if add_generation_prompt %}<assistant>{% endif %}";
   ChatTemplateInput input;
   input.messages = {{"user", "hi", "", "{\"name\": \"ann\"}"}, {"assistant", "well, ", "", ""}};

@@ -18,7 +18,9 @@ namespace {
 
 constexpr int64_t kModulus = 1000003;
 
-Value integer(int64_t number) { return {Kind::Int, ((number % kModulus) + kModulus) % kModulus, {}, {}}; }
+Value integer(int64_t number) {
+  return {Kind::Int, ((number % kModulus) + kModulus) % kModulus, {}, {}};
+}
 
 Value one_or_tuple(std::vector<Value> values) {
   if (values.size() == 1) return values[0];
@@ -34,10 +36,14 @@ std::string joined(const std::string& prefix, const std::string& rest) {
 
 std::string show(const Value& value) {
   switch (value.kind) {
-    case Kind::Int: return std::to_string(value.number);
-    case Kind::Null: return "null";
-    case Kind::Bool: return value.number ? "true" : "false";
-    case Kind::Path: return "@@" + value.path;
+    case Kind::Int:
+      return std::to_string(value.number);
+    case Kind::Null:
+      return "null";
+    case Kind::Bool:
+      return value.number ? "true" : "false";
+    case Kind::Path:
+      return "@@" + value.path;
     case Kind::Tuple: {
       std::string out = "(";
       for (const Value& item : value.items) out += show(item) + " ";
@@ -61,9 +67,14 @@ Value Interpreter::call(NameId name, std::vector<Value> args, const std::string&
   for (NameId param : def->path_params) frame.env[param] = args.at(at++);
   for (const Param& param : def->params) frame.env[param.name] = args.at(at++);
   switch (prefix_kind(*def, program_, session_.ast, session_.names)) {
-    case PrefixKind::Empty: break;
-    case PrefixKind::PathParam: frame.prefix = args.at(0).path; break;
-    case PrefixKind::Caller: frame.prefix = caller_prefix; break;
+    case PrefixKind::Empty:
+      break;
+    case PrefixKind::PathParam:
+      frame.prefix = args.at(0).path;
+      break;
+    case PrefixKind::Caller:
+      frame.prefix = caller_prefix;
+      break;
   }
   if (!def->statement_body) return expr(def->body_expr, frame);
   return one_or_tuple(block(def->body, frame));
@@ -99,11 +110,16 @@ Value Interpreter::binary(const Binary& node, Frame& frame) {
   if (node.op == BinaryOp::Eq) return {Kind::Bool, a == b, {}, {}};
   if (node.op == BinaryOp::Ne) return {Kind::Bool, !(a == b), {}, {}};
   switch (node.op) {
-    case BinaryOp::Add: return integer(a.number + b.number);
-    case BinaryOp::Sub: return integer(a.number - b.number);
-    case BinaryOp::Mul: return integer(a.number * b.number);
-    case BinaryOp::Mod: return integer(b.number == 0 ? 0 : a.number % b.number);
-    default: AXON_UNREACHABLE("operator of the generator");
+    case BinaryOp::Add:
+      return integer(a.number + b.number);
+    case BinaryOp::Sub:
+      return integer(a.number - b.number);
+    case BinaryOp::Mul:
+      return integer(a.number * b.number);
+    case BinaryOp::Mod:
+      return integer(b.number == 0 ? 0 : a.number % b.number);
+    default:
+      AXON_UNREACHABLE("operator of the generator");
   }
 }
 
@@ -112,10 +128,14 @@ bool Interpreter::truth(ExprId id, Frame& frame) { return expr(id, frame).number
 Value Interpreter::expr(ExprId id, Frame& frame) {
   const Expr& node = session_.ast[id];
   switch (node.kind()) {
-    case ExprKind::Name: return name(node.as<Name>().name, frame);
-    case ExprKind::Int: return integer(node.as<Int>().value);
-    case ExprKind::Null: return {Kind::Null, 0, {}, {}};
-    case ExprKind::Path: return {Kind::Path, 0, path(node.as<PathExpr>().path, frame), {}};
+    case ExprKind::Name:
+      return name(node.as<Name>().name, frame);
+    case ExprKind::Int:
+      return integer(node.as<Int>().value);
+    case ExprKind::Null:
+      return {Kind::Null, 0, {}, {}};
+    case ExprKind::Path:
+      return {Kind::Path, 0, path(node.as<PathExpr>().path, frame), {}};
     case ExprKind::Tuple: {
       std::vector<Value> items;
       for (ExprId item : node.as<Tuple>().items) items.push_back(expr(item, frame));
@@ -137,14 +157,18 @@ Value Interpreter::expr(ExprId id, Frame& frame) {
     case ExprKind::Ternary:
       return truth(node.as<Ternary>().cond, frame) ? expr(node.as<Ternary>().then_value, frame)
                                                    : expr(node.as<Ternary>().else_value, frame);
-    case ExprKind::Binary: return binary(node.as<Binary>(), frame);
-    case ExprKind::Paren: return expr(node.as<Paren>().inner, frame);
-    case ExprKind::Ascribe: return expr(node.as<Ascribe>().value, frame);
+    case ExprKind::Binary:
+      return binary(node.as<Binary>(), frame);
+    case ExprKind::Paren:
+      return expr(node.as<Paren>().inner, frame);
+    case ExprKind::Ascribe:
+      return expr(node.as<Ascribe>().value, frame);
     case ExprKind::Do: {
       Frame inner = frame;
       return one_or_tuple(block(node.as<Do>().body, inner));
     }
-    default: AXON_UNREACHABLE("expression of the generator");
+    default:
+      AXON_UNREACHABLE("expression of the generator");
   }
 }
 
@@ -172,9 +196,15 @@ std::vector<Value> Interpreter::block(const std::vector<StmtId>& body, Frame& fr
       case StmtKind::Yield:
         for (ExprId value : stmt.as<Yield>().values) values.push_back(expr(value, frame));
         return values;
-      case StmtKind::If: if_stmt(stmt.as<IfStmt>(), frame); break;
-      case StmtKind::Loop: loop(stmt.as<Loop>(), frame); break;
-      case StmtKind::ScopeBind: scope_bind(stmt.as<ScopeBind>(), frame); break;
+      case StmtKind::If:
+        if_stmt(stmt.as<IfStmt>(), frame);
+        break;
+      case StmtKind::Loop:
+        loop(stmt.as<Loop>(), frame);
+        break;
+      case StmtKind::ScopeBind:
+        scope_bind(stmt.as<ScopeBind>(), frame);
+        break;
     }
   }
   return {};

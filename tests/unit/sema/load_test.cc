@@ -17,8 +17,8 @@ class LoadFiles : public ::testing::Test {
  protected:
   void SetUp() override {
     folder_ = fs::temp_directory_path() /
-              ("axon_load_" + std::string(::testing::UnitTest::GetInstance()
-                                              ->current_test_info()->name()));
+              ("axon_load_" +
+               std::string(::testing::UnitTest::GetInstance()->current_test_info()->name()));
     fs::remove_all(folder_);
   }
   void TearDown() override { fs::remove_all(folder_); }
@@ -47,8 +47,9 @@ class LoadFiles : public ::testing::Test {
 constexpr const char* kId = "f :: Tensor[B] -> Tensor[B]\nf x = x\n";
 
 TEST_F(LoadFiles, SearchOrder) {
-  put("main.axon", "import Near\nimport Far\nimport Lib\n\nmain :: Tensor[B] -> Tensor[B]\n"
-                   "main x = Near.f (Far.f (Lib.f x))\n");
+  put("main.axon",
+      "import Near\nimport Far\nimport Lib\n\nmain :: Tensor[B] -> Tensor[B]\n"
+      "main x = Near.f (Far.f (Lib.f x))\n");
   put("Near.axon", kId);
   put("path/Near.axon", "f :: Int -> Int\nf x = x\n");
   put("path/Far.axon", kId);
@@ -61,8 +62,9 @@ TEST_F(LoadFiles, SearchOrder) {
 }
 
 TEST_F(LoadFiles, OneFileUnderTwoNames) {
-  put("main.axon", "import parts.Inner\nimport parts.Outer\n\nmain :: Tensor[B] -> Tensor[B]\n"
-                   "main x = parts.Inner.f (parts.Outer.g x)\n");
+  put("main.axon",
+      "import parts.Inner\nimport parts.Outer\n\nmain :: Tensor[B] -> Tensor[B]\n"
+      "main x = parts.Inner.f (parts.Outer.g x)\n");
   put("parts/Inner.axon", kId);
   put("parts/Outer.axon", "import Inner\n\ng :: Tensor[B] -> Tensor[B]\ng x = Inner.f x\n");
   std::string text = resolve_text("main.axon");
@@ -72,8 +74,9 @@ TEST_F(LoadFiles, OneFileUnderTwoNames) {
 }
 
 TEST_F(LoadFiles, TwoFilesUnderOneName) {
-  put("main.axon", "import Same\nimport sub.Use\n\nmain :: Tensor[B] -> Tensor[B]\n"
-                   "main x = Same.f (sub.Use.g x)\n");
+  put("main.axon",
+      "import Same\nimport sub.Use\n\nmain :: Tensor[B] -> Tensor[B]\n"
+      "main x = Same.f (sub.Use.g x)\n");
   put("Same.axon", kId);
   put("sub/Same.axon", "f :: Tensor[B] -> Tensor[B]\nf x = x + 1\n");
   put("sub/Use.axon", "import Same\n\ng :: Tensor[B] -> Tensor[B]\ng x = Same.f x\n");

@@ -95,8 +95,8 @@ struct Outcome {
 void run(Outcome& out, const std::string& root, const Answers& answers) {
   Case input;
   input.library.files = {{"Config.axon", kConfig}, {"Params.axon", kParams}, {"Math.axon", kMath}};
-  FileId file = out.session.files.add(
-      "main.axon", "import Config\nimport Params\nimport Math\n\n" + root);
+  FileId file =
+      out.session.files.add("main.axon", "import Config\nimport Params\nimport Math\n\n" + root);
   LoadedModules modules = load(file, input.library, {}, out.session);
   ClosedProgram closed = resolve(modules, {}, out.session);
   ASSERT_FALSE(out.session.sink.has_errors()) << show_diagnostics(out.session);
@@ -149,7 +149,8 @@ R <- @@a.n |> Config.int
 
 main :: Tensor[X] -> List[Any]
 main x = [A, B, C, D, E, F2, G, H, I, J, K, L, M, N, O, P, Q, R]
-)", {&values, nullptr});
+)",
+      {&values, nullptr});
   EXPECT_EQ(out.line("A"), "A <- 4");
   EXPECT_EQ(out.line("B"), "B <- 9");
   EXPECT_EQ(out.line("C"), "C <- Config.int @@a.q");
@@ -222,7 +223,8 @@ main x = do
   WHERE <- x
   y <- Config.int @@a.n default=LATE
   return LATE + A + B + y
-)", {&values, &params});
+)",
+      {&values, &params});
   EXPECT_EQ(out.line("LATE"), "LATE <- 3");
   EXPECT_EQ(out.line("A"), "A <- 4");
   EXPECT_EQ(out.line("B"), "B <- 80");
@@ -243,7 +245,8 @@ read p = Config.int p
 
 main :: Tensor[X] -> String -> Int
 main x KEY = (Config.int @@'{KEY}.n') + read @@a.n
-)", {&values, nullptr});
+)",
+      {&values, nullptr});
   EXPECT_NE(out.text.find("Config.int @@'{KEY}.n'"), std::string::npos);
   EXPECT_EQ(out.line("read p"), "read p = Config.int p");
 }

@@ -47,9 +47,12 @@ class Generator {
   std::string segment() { return pick({"s", "t", "u"}); }
   std::string path(const Scope& scope) {
     switch (below(4)) {
-      case 0: return "@'" + segment() + ".{" + pick(scope) + "}'";
-      case 1: return "@@" + segment();
-      default: return "@" + segment();
+      case 0:
+        return "@'" + segment() + ".{" + pick(scope) + "}'";
+      case 1:
+        return "@@" + segment();
+      default:
+        return "@" + segment();
     }
   }
 
@@ -60,7 +63,8 @@ class Generator {
     }
     std::string a = expr(scope, depth - 1);
     switch (below(8)) {
-      case 0: return "(_params_param " + path(scope) + ")";
+      case 0:
+        return "(_params_param " + path(scope) + ")";
       case 1:
         if (defs_ == 0) return "(" + a + " + 1)";
         return call(scope, depth);
@@ -83,8 +87,10 @@ class Generator {
         return "(do " + first + " <- " + a + "; " + second + " <- " + b + "; return " +
                expr(inner, depth - 1) + ")";
       }
-      case 5: return "(" + a + " * " + expr(scope, depth - 1) + ")";
-      default: return "(" + a + " - " + expr(scope, depth - 1) + ")";
+      case 5:
+        return "(" + a + " * " + expr(scope, depth - 1) + ")";
+      default:
+        return "(" + a + " - " + expr(scope, depth - 1) + ")";
     }
   }
 
@@ -107,7 +113,8 @@ class Generator {
     std::string pad(static_cast<size_t>(indent), ' ');
     unsigned kind = depth == 0 ? 0 : below(7);
     switch (kind) {
-      case 1: return loop(scope, indent, depth);
+      case 1:
+        return loop(scope, indent, depth);
       case 2: {
         Scope inner = scope;
         std::string inside = body(inner, indent + 2, depth - 1);
@@ -132,8 +139,8 @@ class Generator {
         Scope inner = scope;
         std::string inside = body(inner, indent + 2, depth - 1);
         std::string target = fresh_name();
-        std::string out = pad + target + " <- do\n" + inside + pad + "  return " +
-                          expr(inner, 2) + "\n";
+        std::string out =
+            pad + target + " <- do\n" + inside + pad + "  return " + expr(inner, 2) + "\n";
         add(scope, target);
         return out;
       }

@@ -73,8 +73,7 @@ TEST(Flatten, RemembersScopes) {
   EXPECT_EQ(scopes(front, "twice"), (Texts{"@@'{__scope}.mlp'", "@@'{__scope}.mlp'",
                                            "@@'{__scope}.mlp'", "@@'{__scope}'"}));
   EXPECT_EQ(scopes(front, "main"), (Texts{"@@''"}));
-  EXPECT_EQ(scopes(front, "main__loop_blocks_step_1"),
-            (Texts{"@@'blocks.{i}'", "@@'blocks.{i}'"}));
+  EXPECT_EQ(scopes(front, "main__loop_blocks_step_1"), (Texts{"@@'blocks.{i}'", "@@'blocks.{i}'"}));
 }
 
 TEST(Flatten, MarksHelpers) {
@@ -97,9 +96,9 @@ TEST(Flatten, EveryExpressionHasItsOwnId) {
   run(front, kProgram);
   std::set<syntax::ExprId> seen;
   for (const syntax::Definition& def : front.flat.program.definitions) {
-    visit_body(def, front.session.ast,
-               {[&](syntax::ExprId id) { EXPECT_TRUE(seen.insert(id).second); },
-                [](syntax::StmtId) {}});
+    visit_body(
+        def, front.session.ast,
+        {[&](syntax::ExprId id) { EXPECT_TRUE(seen.insert(id).second); }, [](syntax::StmtId) {}});
   }
   EXPECT_GT(seen.size(), 20u);
 }
@@ -110,9 +109,11 @@ TEST(Flatten, KeepsDefaultsOfTheEntry) {
   ASSERT_EQ(front.flat.main_defaults.size(), 2u);
   EXPECT_EQ(front.session.names.text(front.flat.main_defaults[0].first), "steps");
   EXPECT_EQ(syntax::render_expr(front.flat.main_defaults[0].second, front.session.ast,
-                                front.session.names), "3");
+                                front.session.names),
+            "3");
   EXPECT_EQ(syntax::render_expr(front.flat.main_defaults[1].second, front.session.ast,
-                                front.session.names), "@@at");
+                                front.session.names),
+            "@@at");
 }
 
 // A chain of operators as long as one likes does not exhaust the stack.
@@ -138,8 +139,7 @@ TEST(Validate, ReportsTheStage) {
             std::string::npos);
   Program broken = front.elaborated.program;
   broken.main = front.session.names.intern("nothing");
-  EXPECT_NE(failure(validate_closed, broken).find("main definition is missing"),
-            std::string::npos);
+  EXPECT_NE(failure(validate_closed, broken).find("main definition is missing"), std::string::npos);
   broken = front.elaborated.program;
   broken.definitions[2].params[1].default_value = front.elaborated.main_defaults[0].second;
   EXPECT_NE(failure(validate_elaborated, broken).find("a default is left"), std::string::npos);

@@ -16,7 +16,9 @@
 namespace axon::sema::testing {
 namespace {
 
-std::string root_path(const std::string& name) { return std::string(AXON_SOURCE_DIR) + "/tests/typecheck/" + name; }
+std::string root_path(const std::string& name) {
+  return std::string(AXON_SOURCE_DIR) + "/tests/typecheck/" + name;
+}
 
 std::vector<std::string> corpus() {
   std::vector<std::string> out;
@@ -63,13 +65,18 @@ void check_as(const std::string& text, const std::string& main, bool last, Findi
     for (const Diagnostic& d : session.sink.all()) {
       std::string code(diag_info(d.id).code);
       bool of_main = code == "W-DIM-MERGED" || code == "TYPE-MAIN-SIG";
-      if (code == "W-PRIM" || code == "W-NO-SIGNATURE" || code == "W-UNUSED-DEF" || (of_main && !last)) continue;
-      LineColumn at = d.span.valid() ? session.files.line_column(d.span.file, d.span.begin) : LineColumn{};
+      if (code == "W-PRIM" || code == "W-NO-SIGNATURE" || code == "W-UNUSED-DEF" ||
+          (of_main && !last))
+        continue;
+      LineColumn at =
+          d.span.valid() ? session.files.line_column(d.span.file, d.span.begin) : LineColumn{};
       bool warning = session.sink.severity(d) == Severity::Warning;
       std::string report = (warning ? "warning " : "error ") + code + ": " + message_of(d);
       for (const DiagNote& n : d.notes) {
-        std::string_view where = n.span.valid() ? session.files.text(n.span.file) : std::string_view();
-        where = where.substr(static_cast<size_t>(n.span.begin), static_cast<size_t>(n.span.end - n.span.begin));
+        std::string_view where =
+            n.span.valid() ? session.files.text(n.span.file) : std::string_view();
+        where = where.substr(static_cast<size_t>(n.span.begin),
+                             static_cast<size_t>(n.span.end - n.span.begin));
         where = where.substr(0, std::min(where.find('\n'), size_t{40}));
         report += "\n--   note " + std::string(where) + " | " + message_of(n);
       }
@@ -110,7 +117,8 @@ std::vector<std::string> definitions(const std::string& text) {
   return out;
 }
 
-std::string annotate(const std::string& text, const Findings& found, const std::vector<std::string>& results) {
+std::string annotate(const std::string& text, const Findings& found,
+                     const std::vector<std::string>& results) {
   std::string out;
   int number = 0;
   auto lines = split(text, '\n');
@@ -120,14 +128,16 @@ std::string annotate(const std::string& text, const Findings& found, const std::
     out += std::string(line) + "\n";
     for (const auto& [at, report] : found.reports) {
       if (at.first != number) continue;
-      std::string mark = at.second >= 3 ? "--" + std::string(static_cast<size_t>(at.second - 3), ' ') + "^ "
-                                        : "--@" + std::to_string(at.second) + " ";
+      std::string mark = at.second >= 3
+                             ? "--" + std::string(static_cast<size_t>(at.second - 3), ' ') + "^ "
+                             : "--@" + std::to_string(at.second) + " ";
       out += mark + report + "\n";
     }
   }
   for (const std::string& name : results) {
     auto result = found.results.find(name);
-    out += "-- result " + name + " :: " + (result == found.results.end() ? "nothing" : result->second) + "\n";
+    out += "-- result " + name +
+           " :: " + (result == found.results.end() ? "nothing" : result->second) + "\n";
   }
   return out;
 }

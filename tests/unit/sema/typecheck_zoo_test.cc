@@ -44,7 +44,8 @@ class TypecheckZoo : public ::testing::TestWithParam<std::string> {
     std::string root = AXON_SOURCE_DIR "/stdlib";
     for (const auto& entry : fs::recursive_directory_iterator(root)) {
       if (entry.path().extension() != ".axon") continue;
-      input.library.files[fs::relative(entry.path(), root).string()] = *read_file(entry.path().string());
+      input.library.files[fs::relative(entry.path(), root).string()] =
+          *read_file(entry.path().string());
     }
     if (overlay) input.load.overlays.emplace_back(overlay);
     Session session;
@@ -70,8 +71,8 @@ TEST(TypecheckTime, DoublingChain) {
   for (int i = 1; i <= 60; ++i) {
     std::string me = "f" + std::to_string(i);
     std::string callee = "f" + std::to_string(i - 1);
-    input.root += me + " :: Tensor[B,S] -> ?Bool -> Tensor[B,S]\n" + me + " x flag = " + callee + " (" + callee +
-                  " x true) flag\n\n";
+    input.root += me + " :: Tensor[B,S] -> ?Bool -> Tensor[B,S]\n" + me + " x flag = " + callee +
+                  " (" + callee + " x true) flag\n\n";
   }
   Session session;
   FlatProgram flat = flatten_case(input, session);
@@ -91,12 +92,14 @@ TEST(TypecheckTime, LongChain) {
     for (int i = 0; i <= kLength; ++i) {
       std::string me = "f" + std::to_string(i);
       std::string body = i == 0 ? "_expand x [B, n]" : "f" + std::to_string(i - 1) + " x n";
-      parts.push_back(me + " :: Tensor[B,1] -> Dim -> Tensor[B,n]\n" + me + " x n = " + body + "\n\n");
+      parts.push_back(me + " :: Tensor[B,1] -> Dim -> Tensor[B,n]\n" + me + " x n = " + body +
+                      "\n\n");
     }
     if (reversed) std::reverse(parts.begin(), parts.end());
     Case input;
     for (const std::string& part : parts) input.root += part;
-    input.root += "main :: Tensor[B,1] -> Tensor[B,7]\nmain x = f" + std::to_string(kLength) + " x 7\n";
+    input.root +=
+        "main :: Tensor[B,1] -> Tensor[B,7]\nmain x = f" + std::to_string(kLength) + " x 7\n";
     Session session;
     FlatProgram flat = flatten_case(input, session);
     ASSERT_FALSE(session.sink.has_errors()) << show_diagnostics(session);

@@ -18,7 +18,8 @@ TEST(Render, TerminalMarksTheRange) {
   Diagnostic& d = r.sink.report(Diag::ParTupleArg, r.span(18, 27), {"x"});
   d.note(Note::NoteOpenedHere, r.span(0, 1)).fix(r.span(18, 18), "(").fix(r.span(27, 27), ")");
   EXPECT_EQ(render_terminal(d, r.files, Severity::Error, false),
-            "dir/m.axon:2:10: error PAR-TUPLE-ARG: a tuple as an argument needs double parentheses: `(x)`\n"
+            "dir/m.axon:2:10: error PAR-TUPLE-ARG: a tuple as an argument needs double "
+            "parentheses: `(x)`\n"
             "  2 |   y    <- g (\xC3\xA9, \"a\")\n"
             "    |             ^~~~~~~~\n"
             "  note: opened here (dir/m.axon:1:1)\n"
@@ -32,7 +33,8 @@ TEST(Render, TerminalColoursAndPlaceless) {
   Diagnostic& d = r.sink.report(Diag::WTabs, {}, {});
   EXPECT_EQ(render_terminal(d, r.files, Severity::Warning, false),
             "warning W-TABS: indentation mixes tabs and blanks\n");
-  EXPECT_NE(render_terminal(d, r.files, Severity::Warning, true).find("\033[1;35mwarning"), std::string::npos);
+  EXPECT_NE(render_terminal(d, r.files, Severity::Warning, true).find("\033[1;35mwarning"),
+            std::string::npos);
 }
 
 TEST(Render, LongLinesAreCut) {
@@ -49,12 +51,15 @@ TEST(Render, Json) {
   Reported r;
   Diagnostic& d = r.sink.report(Diag::LexChar, r.span(11, 19), {"\"\\\x01"});
   d.note(Note::NoteHere, {}, {"n"}).fix(r.span(0, 1), "h");
-  EXPECT_EQ(render_json(d, r.files, Severity::Error),
-            "{\"code\":\"LEX-CHAR\",\"severity\":\"error\",\"message\":\"`\\\"\\\\\\u0001` does not start anything here\","
-            "\"file\":\"dir/m.axon\",\"line\":2,\"column\":3,\"end_line\":2,\"end_column\":11,"
-            "\"notes\":[{\"message\":\"n\",\"file\":null,\"line\":null,\"column\":null,\"end_line\":null,"
-            "\"end_column\":null}],\"fix\":[{\"text\":\"h\",\"file\":\"dir/m.axon\",\"line\":1,\"column\":1,"
-            "\"end_line\":1,\"end_column\":2}]}");
+  EXPECT_EQ(
+      render_json(d, r.files, Severity::Error),
+      "{\"code\":\"LEX-CHAR\",\"severity\":\"error\",\"message\":\"`\\\"\\\\\\u0001` does not "
+      "start anything here\","
+      "\"file\":\"dir/m.axon\",\"line\":2,\"column\":3,\"end_line\":2,\"end_column\":11,"
+      "\"notes\":[{\"message\":\"n\",\"file\":null,\"line\":null,\"column\":null,\"end_line\":null,"
+      "\"end_column\":null}],\"fix\":[{\"text\":\"h\",\"file\":\"dir/"
+      "m.axon\",\"line\":1,\"column\":1,"
+      "\"end_line\":1,\"end_column\":2}]}");
 }
 
 }  // namespace

@@ -1,11 +1,11 @@
 // Walks the syntax corpus: caret comments for diagnostics, `.parse.exp` siblings for the canonical
 // text, and the round trip of every file. With AXON_ACCEPT=1 expectations are rewritten.
+#include <gtest/gtest.h>
+
 #include <algorithm>
 #include <cstdlib>
 #include <filesystem>
 #include <map>
-
-#include <gtest/gtest.h>
 
 #include "support/file.h"
 #include "support/text.h"
@@ -51,8 +51,9 @@ std::vector<std::string> lines_of(const std::string& text) {
   return out;
 }
 
-// An expectation is a comment below its line: carets under the range, or `@first-last` columns where
-// carets do not fit; `..` behind says that the range goes on in the next line, `|` that it is empty.
+// An expectation is a comment below its line: carets under the range, or `@first-last` columns
+// where carets do not fit; `..` behind says that the range goes on in the next line, `|` that it is
+// empty.
 bool is_expectation(const std::string& line) {
   if (!starts_with(line, "--")) return false;
   std::string_view rest = trim(std::string_view(line).substr(2));
@@ -72,7 +73,8 @@ std::string expectation(const Diagnostic& d, const Session& session) {
   if (first >= 3 && length < 200 && first < 200) {
     mark = "--" + std::string(first - 3, ' ') + (length ? std::string(length, '^') : "|");
   } else {
-    mark = "-- @" + std::to_string(first) + (length ? "-" + std::to_string(first + length - 1) : "");
+    mark =
+        "-- @" + std::to_string(first) + (length ? "-" + std::to_string(first + length - 1) : "");
   }
   mark += goes_on ? ".. " : " ";
   const char* severity = session.sink.severity(d) == Severity::Error ? "error " : "warning ";
@@ -84,7 +86,8 @@ std::string annotated(const std::vector<std::string>& source, Session& session) 
   std::map<int, std::vector<std::string>> below;
   session.sink.sort();
   for (const Diagnostic& d : session.sink.all()) {
-    below[session.files.line_column(d.span.file, d.span.begin).line].push_back(expectation(d, session));
+    below[session.files.line_column(d.span.file, d.span.begin).line].push_back(
+        expectation(d, session));
   }
   std::string out;
   for (size_t i = 0; i < source.size(); ++i) {
@@ -110,8 +113,9 @@ void check_round_trip(const std::string& path, const Module& module, Session& se
   std::string text = render(module, session.ast, session.names);
   size_t errors = session.sink.error_count();
   Module again = session.parse_text(path + " (rendered)", text);
-  EXPECT_EQ(session.sink.error_count(), errors) << path << "\n" << text
-      << (session.sink.all().empty() ? "" : message_of(session.sink.all().back()));
+  EXPECT_EQ(session.sink.error_count(), errors)
+      << path << "\n"
+      << text << (session.sink.all().empty() ? "" : message_of(session.sink.all().back()));
   EXPECT_EQ(render(again, session.ast, session.names), text) << path;
   EXPECT_TRUE(equal(module, again, session.ast)) << path << "\n" << text;
 }
@@ -126,9 +130,11 @@ void check_file(const std::string& path) {
   bool has_errors = session.sink.has_errors();
   check_text(path, annotated(source, session));
   std::string name = base_name(path);
-  EXPECT_EQ(starts_with(name, "fail_"), has_errors) << "a file is called fail_ exactly when it has an error";
+  EXPECT_EQ(starts_with(name, "fail_"), has_errors)
+      << "a file is called fail_ exactly when it has an error";
   if (has_errors) return;
-  check_text(path.substr(0, path.size() - 5) + ".parse.exp", render(module, session.ast, session.names));
+  check_text(path.substr(0, path.size() - 5) + ".parse.exp",
+             render(module, session.ast, session.names));
   check_round_trip(path, module, session);
 }
 
@@ -155,7 +161,8 @@ bool is_syntax_code(std::string_view code) {
   for (std::string_view prefix : {"LEX-", "LAY-", "PAR-", "AST-"}) {
     if (starts_with(code, prefix)) return true;
   }
-  for (std::string_view warning : {"W-TABS", "W-GREEDY", "W-GENERATED-NAME", "W-PRAGMA-UNKNOWN", "W-PATH-PARAM-SEGMENT"}) {
+  for (std::string_view warning :
+       {"W-TABS", "W-GREEDY", "W-GENERATED-NAME", "W-PRAGMA-UNKNOWN", "W-PATH-PARAM-SEGMENT"}) {
     if (code == warning) return true;
   }
   return false;

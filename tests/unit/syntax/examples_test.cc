@@ -19,7 +19,8 @@ std::string tokens_of(std::string_view text) {
     if (token.kind == Tok::Name) out += "NAME:";
     if (token.kind == Tok::Path) out += "PATH:";
     if (token.kind == Tok::Int) out += "INT:";
-    out += text.substr(static_cast<size_t>(token.begin), static_cast<size_t>(token.end - token.begin));
+    out +=
+        text.substr(static_cast<size_t>(token.begin), static_cast<size_t>(token.end - token.begin));
     for (const Diagnostic& error : token.errors) out += "!" + std::string(diag_info(error.id).code);
   }
 }
@@ -35,7 +36,8 @@ TEST(Examples, C01Tokens) {
   EXPECT_EQ(tokens_of("x::T"), "x::T!LEX-NS");
   EXPECT_EQ(tokens_of("x ::T y:: U"), "NAME:x :: NAME:T NAME:y :: NAME:U");
   EXPECT_EQ(tokens_of("N..M a:b f@p@q"), "NAME:N .. NAME:M NAME:a : NAME:b NAME:f@p@q");
-  EXPECT_EQ(tokens_of("NN.rmsnorm@@'blocks.{i}.norm' @p@q"), "NAME:NN.rmsnorm@@'blocks.{i}.norm' PATH:@p PATH:@q");
+  EXPECT_EQ(tokens_of("NN.rmsnorm@@'blocks.{i}.norm' @p@q"),
+            "NAME:NN.rmsnorm@@'blocks.{i}.norm' PATH:@p PATH:@q");
 }
 
 TEST(Examples, C01ScopeTokens) {
@@ -78,8 +80,9 @@ TEST(Examples, TypedForm) {
   Interner names;
   Ast ast;
   DiagSink sink;
-  Module module = parse(files.add("t.axon", "f x = do\n  v <- Tensor.reshape x [B, 2]\n  return v\n"), files, names,
-                        ast, sink);
+  Module module =
+      parse(files.add("t.axon", "f x = do\n  v <- Tensor.reshape x [B, 2]\n  return v\n"), files,
+            names, ast, sink);
   TypeExprId type = ast.add(TypeExpr{TypeNamed{names.intern("T"), {}, false}, {}});
   std::vector<TypeExprId> types(ast.exprs.size(), type);
   types.back() = {};  // the inserted MAIN
@@ -104,7 +107,8 @@ TEST(Examples, FixedScope) {
   EXPECT_EQ(render_definition(module.definitions[0], ast, names),
             "blk :: Tensor[B,D] -> Tensor[B,D]\nblk x = do\n  __result <- scope@att.w do\n"
             "    return inner@w x\n  return __result\n");
-  EXPECT_EQ(render_definition(module.definitions[1], ast, names), "val :: Path -> Tensor\nval@p = inner@p\n");
+  EXPECT_EQ(render_definition(module.definitions[1], ast, names),
+            "val :: Path -> Tensor\nval@p = inner@p\n");
 }
 
 }  // namespace

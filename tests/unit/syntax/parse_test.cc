@@ -1,8 +1,9 @@
 // Parsing of texts that a file of the corpus cannot show well: positions, sizes, odd bytes.
 #include "syntax/parse.h"
-#include "syntax/render.h"
 
 #include <gtest/gtest.h>
+
+#include "syntax/render.h"
 
 namespace axon::syntax {
 namespace {
@@ -107,7 +108,8 @@ std::string round_trip(const std::string& text) {
   Parsed parsed(text);
   EXPECT_EQ(parsed.messages(), "");
   std::string shown = render(parsed.module, parsed.ast, parsed.names);
-  Module again = parse(parsed.files.add("again.axon", shown), parsed.files, parsed.names, parsed.ast, parsed.sink);
+  Module again = parse(parsed.files.add("again.axon", shown), parsed.files, parsed.names,
+                       parsed.ast, parsed.sink);
   EXPECT_EQ(parsed.messages(), "");
   EXPECT_TRUE(equal(parsed.module, again, parsed.ast));
   return shown;
@@ -143,7 +145,8 @@ TEST(Parse, NestingUpToTheLimit) {
 
 TEST(Parse, NestingBeyondTheLimit) {
   constexpr int kDeep = 100000;
-  for (const char* open : {"(", "[", "g (", "x ? x : ", "if x then ", "do a <- ", "x >>= \\y -> ", "f (do a <- "}) {
+  for (const char* open :
+       {"(", "[", "g (", "x ? x : ", "if x then ", "do a <- ", "x >>= \\y -> ", "f (do a <- "}) {
     Parsed parsed("f x = " + repeated(open, kDeep));
     EXPECT_EQ(parsed.sink.all().size(), 1u) << open;
     EXPECT_EQ(parsed.codes().substr(0, 9), "PAR-DEPTH") << open;
@@ -152,7 +155,8 @@ TEST(Parse, NestingBeyondTheLimit) {
   EXPECT_EQ(types.codes().substr(0, 9), "PAR-DEPTH");
   Parsed optional("f :: " + repeated("?", kDeep) + "T");
   EXPECT_EQ(optional.codes().substr(0, 9), "PAR-DEPTH");
-  for (const char* line : {"if x then do", "for i <- [0..2) carry (x) do", "y <- scope@a do", "y <- x ? do"}) {
+  for (const char* line :
+       {"if x then do", "for i <- [0..2) carry (x) do", "y <- scope@a do", "y <- x ? do"}) {
     std::string blocks = "f x = do\n";
     for (int i = 1; i < 1500; ++i) blocks += std::string(static_cast<size_t>(i), ' ') + line + "\n";
     EXPECT_EQ(Parsed(blocks).codes().substr(0, 9), "PAR-DEPTH");
@@ -160,7 +164,10 @@ TEST(Parse, NestingBeyondTheLimit) {
 }
 
 TEST(Parse, OddBytes) {
-  EXPECT_EQ(Parsed("\xEF\xBB\xBF" "f x = x\r\ng x = do\r\n  return x\r\n").messages(), "");
+  EXPECT_EQ(Parsed("\xEF\xBB\xBF"
+                   "f x = x\r\ng x = do\r\n  return x\r\n")
+                .messages(),
+            "");
   EXPECT_EQ(Parsed("f x = \"gr\xC3\xBC\xC3\x9F dich\" -- \xE2\x9C\x93\n").messages(), "");
   EXPECT_EQ(Parsed("f x = \xFF\n").codes(), "LEX-CHAR@1:7");
   EXPECT_EQ(Parsed("f x = \"\xFF\"\n").codes(), "LEX-CHAR@1:7");
@@ -180,10 +187,13 @@ TEST(Parse, Truncated) {
 
 // Texts of random tokens: no crash, no endless loop, at most one report for each place.
 TEST(Parse, TokenSoup) {
-  const char* pieces[] = {"f", "x", "do", "if", "then", "else", "for", "scope", "return", "yield", "<-", "=", "::",
-                          "->", "(", ")", "[", "]", "|>", ">>=", "\\", "+", "-", "-1", "1", "2.5", "\"s\"", "@a.b",
-                          "@@'{i}.a'", "g@p", "..", ",", ";", "?", ":", "\n", "\n  ", "\n    ", " ", " ", "{-#",
-                          "#-}", "and", "or", "null", "import", "type", "export", "carry", "step", "{", "$", "'"};
+  const char* pieces[] = {
+      "f",      "x",         "do",     "if",    "then", "else", "for", "scope", "return",
+      "yield",  "<-",        "=",      "::",    "->",   "(",    ")",   "[",     "]",
+      "|>",     ">>=",       "\\",     "+",     "-",    "-1",   "1",   "2.5",   "\"s\"",
+      "@a.b",   "@@'{i}.a'", "g@p",    "..",    ",",    ";",    "?",   ":",     "\n",
+      "\n  ",   "\n    ",    " ",      " ",     "{-#",  "#-}",  "and", "or",    "null",
+      "import", "type",      "export", "carry", "step", "{",    "$",   "'"};
   uint64_t state = 12345;
   auto random = [&](uint64_t bound) {
     state = state * 6364136223846793005ull + 1442695040888963407ull;

@@ -10,17 +10,22 @@ namespace {
 
 class Generator {
  public:
-  Generator(uint64_t seed, Ast& ast, Interner& names) : state_(seed * 2654435761u + 1), ast_(ast), names_(names) {}
+  Generator(uint64_t seed, Ast& ast, Interner& names)
+      : state_(seed * 2654435761u + 1), ast_(ast), names_(names) {}
 
   Module module() {
     Module module;
-    for (uint64_t i = random(3); i > 0; --i) module.pragmas.push_back({name("other"), literal(), {}});
+    for (uint64_t i = random(3); i > 0; --i)
+      module.pragmas.push_back({name("other"), literal(), {}});
     module.pragmas.push_back({name("main"), ast_.add(Expr{String{name("d0")}, {}}), {}});
     if (chance(2)) module.imports.push_back({name("A.B"), {}, chance(2), {}});
-    if (module.imports.size() == 1 && module.imports[0].has_members) module.imports[0].members = {{name("and"), {}}};
+    if (module.imports.size() == 1 && module.imports[0].has_members)
+      module.imports[0].members = {{name("and"), {}}};
     module.has_export = chance(2);
     if (module.has_export) module.exports = {{name("d0"), {}}, {name("if"), {}}};
-    if (chance(2)) module.aliases.push_back({name("T"), {{name("a"), false}, {name("b"), true}}, type(3), {}, {}});
+    if (chance(2))
+      module.aliases.push_back(
+          {name("T"), {{name("a"), false}, {name("b"), true}}, type(3), {}, {}});
     for (uint64_t i = 0; i < 1 + random(3); ++i) module.definitions.push_back(definition(i));
     return module;
   }
@@ -33,7 +38,8 @@ class Generator {
   bool chance(uint64_t in) { return random(in) == 0; }
   NameId name(std::string_view text) { return names_.intern(text); }
   NameId any_name() {
-    const char* all[] = {"x", "y", "f", "NN.linear", "and", "or", "scope", "carry", "step", "_p", "a1", "for_all"};
+    const char* all[] = {"x",     "y",     "f",    "NN.linear", "and", "or",
+                         "scope", "carry", "step", "_p",        "a1",  "for_all"};
     return name(all[random(std::size(all))]);
   }
   NameId local() {
@@ -52,7 +58,8 @@ class Generator {
     bool after_piece = false;
     for (uint64_t i = 0; i < 1 + random(3); ++i) {
       bool placeholder = chance(3);
-      bool joined = after_piece && may_join && chance(4) && (placeholder || out.pieces.back().placeholder);
+      bool joined =
+          after_piece && may_join && chance(4) && (placeholder || out.pieces.back().placeholder);
       const char* texts[] = {"a", "0", "self_attn", "12", "it's", "b\\c", "\xC3\xA9", "a b"};
       std::string_view text = placeholder ? "i" : texts[random(may_join ? std::size(texts) : 4)];
       out.pieces.push_back({name(text), placeholder, joined});
@@ -64,13 +71,20 @@ class Generator {
   ExprId add(decltype(Expr::data) data) { return ast_.add(Expr{std::move(data), {}}); }
   ExprId literal() {
     switch (random(7)) {
-      case 0: return add(Int{static_cast<int64_t>(random(20)) - 5});
-      case 1: return add(Bool{chance(2)});
-      case 2: return add(Null{});
-      case 3: return add(String{name(chance(2) ? "plain" : "q\"u'o\\t\n\t\xE2\x9C\x93")});
-      case 4: return add(PathExpr{path()});
-      case 5: return add(Float{0.5, name("0.5")});
-      default: return add(Float{-1e20, {}});
+      case 0:
+        return add(Int{static_cast<int64_t>(random(20)) - 5});
+      case 1:
+        return add(Bool{chance(2)});
+      case 2:
+        return add(Null{});
+      case 3:
+        return add(String{name(chance(2) ? "plain" : "q\"u'o\\t\n\t\xE2\x9C\x93")});
+      case 4:
+        return add(PathExpr{path()});
+      case 5:
+        return add(Float{0.5, name("0.5")});
+      default:
+        return add(Float{-1e20, {}});
     }
   }
   std::vector<ExprId> exprs(uint64_t least, int depth) {
@@ -83,20 +97,42 @@ class Generator {
     if (depth <= 0) return chance(2) ? literal() : name_expr();
     int d = depth - 1;
     switch (random(15)) {
-      case 0: return add(List{exprs(0, d)});
-      case 1: return add(Tuple{exprs(2, d)});
-      case 2: case 3: return call(d);
-      case 4: return add(Pipe{expr(d), exprs(1, d)});
-      case 5: { ExprId value = expr(d); return add(BindExpr{value, name("v"), {}, expr(d)}); }
-      case 6: { ExprId c = expr(d), t = expr(d); return add(If{c, t, expr(d)}); }
-      case 7: case 8: { ExprId c = expr(d), t = expr(d); return add(Ternary{c, t, expr(d)}); }
-      case 9: case 10: case 11: {
+      case 0:
+        return add(List{exprs(0, d)});
+      case 1:
+        return add(Tuple{exprs(2, d)});
+      case 2:
+      case 3:
+        return call(d);
+      case 4:
+        return add(Pipe{expr(d), exprs(1, d)});
+      case 5: {
+        ExprId value = expr(d);
+        return add(BindExpr{value, name("v"), {}, expr(d)});
+      }
+      case 6: {
+        ExprId c = expr(d), t = expr(d);
+        return add(If{c, t, expr(d)});
+      }
+      case 7:
+      case 8: {
+        ExprId c = expr(d), t = expr(d);
+        return add(Ternary{c, t, expr(d)});
+      }
+      case 9:
+      case 10:
+      case 11: {
         ExprId left = expr(d);
         return add(Binary{static_cast<BinaryOp>(random(13)), left, expr(d), {}});
       }
-      case 12: return add(Paren{expr(d)});
-      case 13: { ExprId value = expr(d); return add(Ascribe{value, type(2)}); }
-      default: return add(Do{body(d, 2), chance(2)});
+      case 12:
+        return add(Paren{expr(d)});
+      case 13: {
+        ExprId value = expr(d);
+        return add(Ascribe{value, type(2)});
+      }
+      default:
+        return add(Do{body(d, 2), chance(2)});
     }
   }
   ExprId name_expr() {
@@ -122,14 +158,18 @@ class Generator {
   StmtId statement(int depth) {
     int d = depth - 1;
     switch (depth <= 0 ? 0 : random(6)) {
-      case 0: case 1: return ast_.add(Stmt{Bind{targets(), expr(depth), {}}, {}});
+      case 0:
+      case 1:
+        return ast_.add(Stmt{Bind{targets(), expr(depth), {}}, {}});
       case 2: {
         ExprId cond = expr(d);
         std::vector<StmtId> then_body = body(d, 2);
         return ast_.add(Stmt{IfStmt{cond, std::move(then_body), body(d, 2)}, {}});
       }
-      case 3: return ast_.add(Stmt{ScopeBind{targets(), path(), body(d, 2)}, {}});
-      default: return loop(d);
+      case 3:
+        return ast_.add(Stmt{ScopeBind{targets(), path(), body(d, 2)}, {}});
+      default:
+        return loop(d);
     }
   }
   StmtId loop(int depth) {
@@ -161,22 +201,31 @@ class Generator {
     return ast_.add(DimExpr{DimBinary{op, left, dim(depth - 1)}, {}});
   }
   TypeExprId type(int depth) {
-    auto add_type = [&](decltype(TypeExpr::data) data) { return ast_.add(TypeExpr{std::move(data), {}}); };
+    auto add_type = [&](decltype(TypeExpr::data) data) {
+      return ast_.add(TypeExpr{std::move(data), {}});
+    };
     switch (depth <= 0 ? 0 : random(5)) {
-      case 1: return add_type(TypeList{type(depth - 1)});
-      case 2: { TypeExprId first = type(depth - 1); return add_type(TypeTuple{{first, type(depth - 1)}}); }
-      case 3: return add_type(TypeOptional{type(depth - 1)});
+      case 1:
+        return add_type(TypeList{type(depth - 1)});
+      case 2: {
+        TypeExprId first = type(depth - 1);
+        return add_type(TypeTuple{{first, type(depth - 1)}});
+      }
+      case 3:
+        return add_type(TypeOptional{type(depth - 1)});
       case 4: {
         TypeNamed node{name("Tensor"), {}, true};
         for (uint64_t i = 0; i < 1 + random(3); ++i) {
           bool plain = depth < 2 || !chance(4);
-          TypeArg arg{plain ? dim(2) : DimExprId{}, plain ? TypeExprId{} : type_argument(depth - 1)};
+          TypeArg arg{plain ? dim(2) : DimExprId{},
+                      plain ? TypeExprId{} : type_argument(depth - 1)};
           node.args.push_back(arg);
         }
         if (chance(4)) node.args.push_back({ast_.add(DimExpr{DimVariadic{name("S")}, {}}), {}});
         return add_type(std::move(node));
       }
-      default: return add_type(TypeNamed{name(chance(2) ? "Int" : "A.T"), {}, false});
+      default:
+        return add_type(TypeNamed{name(chance(2) ? "Int" : "A.T"), {}, false});
     }
   }
   // A lone name would read as a dim.
@@ -226,8 +275,10 @@ TEST(Property, RenderedTreesParseToThemselves) {
     std::string text = render(module, ast, names);
     Module again = parse(files.add("rendered.axon", text), files, names, ast, sink);
     for (const Diagnostic& d : sink.all()) {
-      if (is_grammar_error(d)) FAIL() << "seed " << seed << ": " << message_of(d) << " at line "
-                                      << files.line_column(d.span.file, d.span.begin).line << "\n" << text;
+      if (is_grammar_error(d))
+        FAIL() << "seed " << seed << ": " << message_of(d) << " at line "
+               << files.line_column(d.span.file, d.span.begin).line << "\n"
+               << text;
     }
     ASSERT_EQ(render(again, ast, names), text) << "seed " << seed;
     ASSERT_TRUE(equal(module, again, ast)) << "seed " << seed << "\n" << text;

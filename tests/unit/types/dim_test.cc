@@ -1,9 +1,10 @@
 // Canonical dims and types.
+#include "types/dim.h"
+
 #include <gtest/gtest.h>
 
 #include <map>
 
-#include "types/dim.h"
 #include "types/type.h"
 
 namespace axon {

@@ -156,8 +156,9 @@ void iq4_nl(const uint8_t* b, float* out) {
   }
 }
 
-// A power-of-two scale (exponent biased by 127), nibbles of 4-bit floats (sign, 2 exponent, 1 mantissa).
-// The table holds doubled values, the scale is halved: the largest exponent stays finite that way.
+// A power-of-two scale (exponent biased by 127), nibbles of 4-bit floats (sign, 2 exponent, 1
+// mantissa). The table holds doubled values, the scale is halved: the largest exponent stays finite
+// that way.
 void mxfp4(const uint8_t* b, float* out) {
   constexpr int8_t kTable[16] = {0, 1, 2, 3, 4, 6, 8, 12, 0, -1, -2, -3, -4, -6, -8, -12};
   const float d = std::ldexp(1.0f, static_cast<int>(b[0]) - 128);
@@ -170,19 +171,32 @@ void mxfp4(const uint8_t* b, float* out) {
 using Decoder = void (*)(const uint8_t*, float*);
 Decoder decoder_of(Storage storage) {
   switch (storage) {
-    case Storage::Q4_0: return q4_0;
-    case Storage::Q4_1: return q4_1;
-    case Storage::Q5_0: return q5_0;
-    case Storage::Q5_1: return q5_1;
-    case Storage::Q8_0: return q8_0;
-    case Storage::Q2_K: return q2_k;
-    case Storage::Q3_K: return q3_k;
-    case Storage::Q4_K: return q4_k;
-    case Storage::Q5_K: return q5_k;
-    case Storage::Q6_K: return q6_k;
-    case Storage::IQ4_NL: return iq4_nl;
-    case Storage::MXFP4: return mxfp4;
-    default: AXON_UNREACHABLE("not a block format");
+    case Storage::Q4_0:
+      return q4_0;
+    case Storage::Q4_1:
+      return q4_1;
+    case Storage::Q5_0:
+      return q5_0;
+    case Storage::Q5_1:
+      return q5_1;
+    case Storage::Q8_0:
+      return q8_0;
+    case Storage::Q2_K:
+      return q2_k;
+    case Storage::Q3_K:
+      return q3_k;
+    case Storage::Q4_K:
+      return q4_k;
+    case Storage::Q5_K:
+      return q5_k;
+    case Storage::Q6_K:
+      return q6_k;
+    case Storage::IQ4_NL:
+      return iq4_nl;
+    case Storage::MXFP4:
+      return mxfp4;
+    default:
+      AXON_UNREACHABLE("not a block format");
   }
 }
 

@@ -115,17 +115,17 @@ void attention(const KernelArgs& args, int part, int parts) {
   const Share share = share_of(args.rows.rows * heads, 1, part, parts);
   for (int64_t unit = share.begin; unit < share.end; ++unit) {
     const int64_t b = unit / heads, h = unit % heads;
-    const Head head{args,
-                    b,
-                    h,
-                    h / (heads / args.keys.heads),
-                    static_cast<float>(args.real(param(kOp, "scale"),
-                                                 1.0 / std::sqrt(static_cast<double>(d)))),
-                    static_cast<float>(args.real(param(kOp, "softcap"), 0.0)),
-                    scratch,
-                    scratch + c,
-                    scratch + c + d,
-                    scratch + c + d + std::max(d, e)};
+    const Head head{
+        args,
+        b,
+        h,
+        h / (heads / args.keys.heads),
+        static_cast<float>(args.real(param(kOp, "scale"), 1.0 / std::sqrt(static_cast<double>(d)))),
+        static_cast<float>(args.real(param(kOp, "softcap"), 0.0)),
+        scratch,
+        scratch + c,
+        scratch + c + d,
+        scratch + c + d + std::max(d, e)};
     for (int64_t i = 0; i < args.rows.size(b); ++i) attend(head, i);
   }
 }

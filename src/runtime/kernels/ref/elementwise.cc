@@ -1,4 +1,5 @@
-// Elementwise kernels. Floats are computed in f32, integers in int64, then stored in the output's type.
+// Elementwise kernels. Floats are computed in f32, integers in int64, then stored in the output's
+// type.
 #include <algorithm>
 #include <cmath>
 
@@ -18,37 +19,58 @@ float sigmoid(float x) { return 1.0f / (1.0f + std::exp(-x)); }
 
 int64_t unary_int(UnaryCode code, int64_t x) {
   switch (code) {
-    case UnaryCode::Neg: return static_cast<int64_t>(0 - static_cast<uint64_t>(x));
-    case UnaryCode::Not: return x == 0 ? 1 : 0;
-    case UnaryCode::Abs: return x < 0 ? static_cast<int64_t>(0 - static_cast<uint64_t>(x)) : x;
-    case UnaryCode::Relu: return std::max<int64_t>(x, 0);
+    case UnaryCode::Neg:
+      return static_cast<int64_t>(0 - static_cast<uint64_t>(x));
+    case UnaryCode::Not:
+      return x == 0 ? 1 : 0;
+    case UnaryCode::Abs:
+      return x < 0 ? static_cast<int64_t>(0 - static_cast<uint64_t>(x)) : x;
+    case UnaryCode::Relu:
+      return std::max<int64_t>(x, 0);
     case UnaryCode::Floor:
-    case UnaryCode::Round: return x;
-    default: return static_cast<int64_t>(apply_unary(code, static_cast<float>(x)));
+    case UnaryCode::Round:
+      return x;
+    default:
+      return static_cast<int64_t>(apply_unary(code, static_cast<float>(x)));
   }
 }
 
 float binary_float(BinaryCode code, float a, float b) {
   switch (code) {
-    case BinaryCode::Add: return a + b;
-    case BinaryCode::Sub: return a - b;
-    case BinaryCode::Mul: return a * b;
-    case BinaryCode::Div: return a / b;
+    case BinaryCode::Add:
+      return a + b;
+    case BinaryCode::Sub:
+      return a - b;
+    case BinaryCode::Mul:
+      return a * b;
+    case BinaryCode::Div:
+      return a / b;
     case BinaryCode::Mod: {  // the sign of the divisor
       const float r = std::fmod(a, b);
       return r != 0 && (r < 0) != (b < 0) ? r + b : r;
     }
-    case BinaryCode::Pow: return std::pow(a, b);
-    case BinaryCode::Min: return std::isnan(a) || a < b ? a : b;
-    case BinaryCode::Max: return std::isnan(a) || a > b ? a : b;
-    case BinaryCode::Eq: return a == b ? 1.0f : 0.0f;
-    case BinaryCode::Ne: return a != b ? 1.0f : 0.0f;
-    case BinaryCode::Lt: return a < b ? 1.0f : 0.0f;
-    case BinaryCode::Le: return a <= b ? 1.0f : 0.0f;
-    case BinaryCode::Gt: return a > b ? 1.0f : 0.0f;
-    case BinaryCode::Ge: return a >= b ? 1.0f : 0.0f;
-    case BinaryCode::And: return a != 0 && b != 0 ? 1.0f : 0.0f;
-    case BinaryCode::Or: return a != 0 || b != 0 ? 1.0f : 0.0f;
+    case BinaryCode::Pow:
+      return std::pow(a, b);
+    case BinaryCode::Min:
+      return std::isnan(a) || a < b ? a : b;
+    case BinaryCode::Max:
+      return std::isnan(a) || a > b ? a : b;
+    case BinaryCode::Eq:
+      return a == b ? 1.0f : 0.0f;
+    case BinaryCode::Ne:
+      return a != b ? 1.0f : 0.0f;
+    case BinaryCode::Lt:
+      return a < b ? 1.0f : 0.0f;
+    case BinaryCode::Le:
+      return a <= b ? 1.0f : 0.0f;
+    case BinaryCode::Gt:
+      return a > b ? 1.0f : 0.0f;
+    case BinaryCode::Ge:
+      return a >= b ? 1.0f : 0.0f;
+    case BinaryCode::And:
+      return a != 0 && b != 0 ? 1.0f : 0.0f;
+    case BinaryCode::Or:
+      return a != 0 || b != 0 ? 1.0f : 0.0f;
   }
   return 0;
 }
@@ -71,23 +93,38 @@ int64_t floor_div(int64_t a, int64_t b) {
 int64_t binary_int(BinaryCode code, int64_t a, int64_t b) {
   const auto ua = static_cast<uint64_t>(a), ub = static_cast<uint64_t>(b);
   switch (code) {
-    case BinaryCode::Add: return static_cast<int64_t>(ua + ub);
-    case BinaryCode::Sub: return static_cast<int64_t>(ua - ub);
-    case BinaryCode::Mul: return static_cast<int64_t>(ua * ub);
-    case BinaryCode::Div: return floor_div(a, b);
+    case BinaryCode::Add:
+      return static_cast<int64_t>(ua + ub);
+    case BinaryCode::Sub:
+      return static_cast<int64_t>(ua - ub);
+    case BinaryCode::Mul:
+      return static_cast<int64_t>(ua * ub);
+    case BinaryCode::Div:
+      return floor_div(a, b);
     case BinaryCode::Mod:
       return b == 0 ? 0 : static_cast<int64_t>(ua - static_cast<uint64_t>(floor_div(a, b)) * ub);
-    case BinaryCode::Pow: return b < 0 ? (a == 1 ? 1 : 0) : static_cast<int64_t>(power(ua, b));
-    case BinaryCode::Min: return std::min(a, b);
-    case BinaryCode::Max: return std::max(a, b);
-    case BinaryCode::Eq: return a == b;
-    case BinaryCode::Ne: return a != b;
-    case BinaryCode::Lt: return a < b;
-    case BinaryCode::Le: return a <= b;
-    case BinaryCode::Gt: return a > b;
-    case BinaryCode::Ge: return a >= b;
-    case BinaryCode::And: return a != 0 && b != 0;
-    case BinaryCode::Or: return a != 0 || b != 0;
+    case BinaryCode::Pow:
+      return b < 0 ? (a == 1 ? 1 : 0) : static_cast<int64_t>(power(ua, b));
+    case BinaryCode::Min:
+      return std::min(a, b);
+    case BinaryCode::Max:
+      return std::max(a, b);
+    case BinaryCode::Eq:
+      return a == b;
+    case BinaryCode::Ne:
+      return a != b;
+    case BinaryCode::Lt:
+      return a < b;
+    case BinaryCode::Le:
+      return a <= b;
+    case BinaryCode::Gt:
+      return a > b;
+    case BinaryCode::Ge:
+      return a >= b;
+    case BinaryCode::And:
+      return a != 0 && b != 0;
+    case BinaryCode::Or:
+      return a != 0 || b != 0;
   }
   return 0;
 }
@@ -114,39 +151,66 @@ void move_element(const View& x, int64_t from, const View& y, int64_t to) {
 
 float activate(Activation activation, float x) {
   switch (activation) {
-    case Activation::None: return x;
-    case Activation::Relu: return std::max(x, 0.0f);
-    case Activation::Relu2: return x > 0 ? x * x : 0.0f;
-    case Activation::Silu: return x * sigmoid(x);
-    case Activation::Gelu: return gelu(x);
-    case Activation::GeluTanh: return gelu_tanh(x);
-    case Activation::Sigmoid: return sigmoid(x);
-    case Activation::Tanh: return std::tanh(x);
+    case Activation::None:
+      return x;
+    case Activation::Relu:
+      return std::max(x, 0.0f);
+    case Activation::Relu2:
+      return x > 0 ? x * x : 0.0f;
+    case Activation::Silu:
+      return x * sigmoid(x);
+    case Activation::Gelu:
+      return gelu(x);
+    case Activation::GeluTanh:
+      return gelu_tanh(x);
+    case Activation::Sigmoid:
+      return sigmoid(x);
+    case Activation::Tanh:
+      return std::tanh(x);
   }
   return x;
 }
 
 float apply_unary(UnaryCode code, float x) {
   switch (code) {
-    case UnaryCode::Neg: return -x;
-    case UnaryCode::Exp: return std::exp(x);
-    case UnaryCode::Log: return std::log(x);
-    case UnaryCode::Sin: return std::sin(x);
-    case UnaryCode::Cos: return std::cos(x);
-    case UnaryCode::Acos: return std::acos(x);
-    case UnaryCode::Sqrt: return std::sqrt(x);
-    case UnaryCode::Rsqrt: return 1.0f / std::sqrt(x);
-    case UnaryCode::Floor: return std::floor(x);
-    case UnaryCode::Round: return std::nearbyint(x);
-    case UnaryCode::Relu: return activate(Activation::Relu, x);
-    case UnaryCode::Relu2: return activate(Activation::Relu2, x);
-    case UnaryCode::Silu: return activate(Activation::Silu, x);
-    case UnaryCode::Gelu: return gelu(x);
-    case UnaryCode::GeluTanh: return gelu_tanh(x);
-    case UnaryCode::Sigmoid: return sigmoid(x);
-    case UnaryCode::Tanh: return std::tanh(x);
-    case UnaryCode::Not: return x == 0 ? 1.0f : 0.0f;
-    case UnaryCode::Abs: return std::fabs(x);
+    case UnaryCode::Neg:
+      return -x;
+    case UnaryCode::Exp:
+      return std::exp(x);
+    case UnaryCode::Log:
+      return std::log(x);
+    case UnaryCode::Sin:
+      return std::sin(x);
+    case UnaryCode::Cos:
+      return std::cos(x);
+    case UnaryCode::Acos:
+      return std::acos(x);
+    case UnaryCode::Sqrt:
+      return std::sqrt(x);
+    case UnaryCode::Rsqrt:
+      return 1.0f / std::sqrt(x);
+    case UnaryCode::Floor:
+      return std::floor(x);
+    case UnaryCode::Round:
+      return std::nearbyint(x);
+    case UnaryCode::Relu:
+      return activate(Activation::Relu, x);
+    case UnaryCode::Relu2:
+      return activate(Activation::Relu2, x);
+    case UnaryCode::Silu:
+      return activate(Activation::Silu, x);
+    case UnaryCode::Gelu:
+      return gelu(x);
+    case UnaryCode::GeluTanh:
+      return gelu_tanh(x);
+    case UnaryCode::Sigmoid:
+      return sigmoid(x);
+    case UnaryCode::Tanh:
+      return std::tanh(x);
+    case UnaryCode::Not:
+      return x == 0 ? 1.0f : 0.0f;
+    case UnaryCode::Abs:
+      return std::fabs(x);
   }
   return x;
 }
@@ -203,8 +267,8 @@ void binary_scalar(const KernelArgs& args, int part, int parts) {
 void where(const KernelArgs& args, int part, int parts) {
   const View &c = args.in[0], &a = args.in[1], &b = args.in[2], &y = args.out[0];
   each<4>(args, {&c, &a, &b, &y}, part, parts, [&](const Walk<4>& at) {
-    const bool chosen = is_float(c.storage) ? load_at(c, at.offset(0)) != 0
-                                            : load_int_at(c, at.offset(0)) != 0;
+    const bool chosen =
+        is_float(c.storage) ? load_at(c, at.offset(0)) != 0 : load_int_at(c, at.offset(0)) != 0;
     if (chosen) {
       move_element(a, at.offset(1), y, at.offset(3));
     } else {

@@ -47,10 +47,14 @@ void each_place(const View& index, const View& y, const View& src, int64_t axis,
 float combine(ReduceCode code, float old, float v) {
   switch (code) {
     case ReduceCode::Sum:
-    case ReduceCode::Mean: return old + v;
-    case ReduceCode::Prod: return old * v;
-    case ReduceCode::Max: return std::isnan(old) || old > v ? old : v;
-    case ReduceCode::Min: return std::isnan(old) || old < v ? old : v;
+    case ReduceCode::Mean:
+      return old + v;
+    case ReduceCode::Prod:
+      return old * v;
+    case ReduceCode::Max:
+      return std::isnan(old) || old > v ? old : v;
+    case ReduceCode::Min:
+      return std::isnan(old) || old < v ? old : v;
   }
   return v;
 }

@@ -23,8 +23,12 @@ void load_run(const View& view, int64_t offset, int64_t stride, int64_t count, f
         convert<float>(from, stride, count, out, [](float v) { return v; });
       }
       return;
-    case Storage::F16: convert<uint16_t>(from, stride, count, out, f16_to_float); return;
-    case Storage::BF16: convert<uint16_t>(from, stride, count, out, bf16_to_float); return;
+    case Storage::F16:
+      convert<uint16_t>(from, stride, count, out, f16_to_float);
+      return;
+    case Storage::BF16:
+      convert<uint16_t>(from, stride, count, out, bf16_to_float);
+      return;
     default:
       for (int64_t i = 0; i < count; ++i) {
         out[i] = load_float(view.storage, from + i * stride * static_cast<int64_t>(bytes));

@@ -79,12 +79,12 @@ inline int64_t load_int_at(const View& view, int64_t offset) {
                   view.data + offset * static_cast<int64_t>(element_bytes(view.storage)));
 }
 inline void store_at(const View& view, int64_t offset, float value) {
-  store_float(view.storage,
-              view.out() + offset * static_cast<int64_t>(element_bytes(view.storage)), value);
+  store_float(view.storage, view.out() + offset * static_cast<int64_t>(element_bytes(view.storage)),
+              value);
 }
 inline void store_int_at(const View& view, int64_t offset, int64_t value) {
-  store_int(view.storage,
-            view.out() + offset * static_cast<int64_t>(element_bytes(view.storage)), value);
+  store_int(view.storage, view.out() + offset * static_cast<int64_t>(element_bytes(view.storage)),
+            value);
 }
 
 // `count` elements from `offset`, `stride` apart, as f32.

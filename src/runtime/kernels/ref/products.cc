@@ -50,9 +50,7 @@ struct Epilogue {
 
 const View kAbsent;
 
-bool is_contiguous_f32_row(const View& w) {
-  return w.part_count == 0 && w.storage == Storage::F32;
-}
+bool is_contiguous_f32_row(const View& w) { return w.part_count == 0 && w.storage == Storage::F32; }
 
 // Row `outer` of a weight as f32, in place when it can be.
 const float* weight_row(const View& w, int64_t outer, float* buffer) {
@@ -74,7 +72,11 @@ int64_t linear_workspace(const KernelArgs& args, int) {
 void linear(const KernelArgs& args, int part, int parts) {
   const View &x = args.in[0], &w = args.in[1];
   const int64_t k = x.last(), rows = row_count(x), outputs = w.shape[w.rank - 2];
-  const Epilogue end{args, args.in[2], args.in[3], args.in[4], args.out[0],
+  const Epilogue end{args,
+                     args.in[2],
+                     args.in[3],
+                     args.in[4],
+                     args.out[0],
                      static_cast<Activation>(args.integer(param(Operation::Linear, "activation"))),
                      static_cast<float>(args.real(param(Operation::Linear, "scale"), 1.0)),
                      args.has(param(Operation::Linear, "scale"))};
@@ -110,8 +112,7 @@ void expert_linear(const KernelArgs& args, int part, int parts) {
     const float* row = input_row(x, n, x_buffer);
     for (int64_t o = share.begin; o < share.end; ++o) {
       const float* weights = weight_row(bank, expert * outputs + o, buffer);
-      const int64_t bias_at =
-          bias.present() ? expert * bias.stride[0] + o * bias.stride[1] : 0;
+      const int64_t bias_at = bias.present() ? expert * bias.stride[0] + o * bias.stride[1] : 0;
       end.store(n, o, bias_at, dot(row, weights, k));
     }
   }

@@ -35,10 +35,14 @@ View reduced_view(const View& x, const View& y, int64_t axis) {
 double reduce_step(ReduceCode code, double total, double v) {
   switch (code) {
     case ReduceCode::Sum:
-    case ReduceCode::Mean: return total + v;
-    case ReduceCode::Prod: return total * v;
-    case ReduceCode::Max: return std::isnan(v) || v > total ? v : total;
-    case ReduceCode::Min: return std::isnan(v) || v < total ? v : total;
+    case ReduceCode::Mean:
+      return total + v;
+    case ReduceCode::Prod:
+      return total * v;
+    case ReduceCode::Max:
+      return std::isnan(v) || v > total ? v : total;
+    case ReduceCode::Min:
+      return std::isnan(v) || v < total ? v : total;
   }
   return total;
 }
@@ -49,27 +53,37 @@ int64_t reduce_step_int(ReduceCode code, int64_t total, int64_t v) {
       return static_cast<int64_t>(static_cast<uint64_t>(total) + static_cast<uint64_t>(v));
     case ReduceCode::Prod:
       return static_cast<int64_t>(static_cast<uint64_t>(total) * static_cast<uint64_t>(v));
-    case ReduceCode::Max: return std::max(total, v);
-    case ReduceCode::Min: return std::min(total, v);
+    case ReduceCode::Max:
+      return std::max(total, v);
+    case ReduceCode::Min:
+      return std::min(total, v);
   }
   return total;
 }
 double neutral(ReduceCode code) {
   switch (code) {
     case ReduceCode::Sum:
-    case ReduceCode::Mean: return 0;
-    case ReduceCode::Prod: return 1;
-    case ReduceCode::Max: return -INFINITY;
-    case ReduceCode::Min: return INFINITY;
+    case ReduceCode::Mean:
+      return 0;
+    case ReduceCode::Prod:
+      return 1;
+    case ReduceCode::Max:
+      return -INFINITY;
+    case ReduceCode::Min:
+      return INFINITY;
   }
   return 0;
 }
 int64_t neutral_int(ReduceCode code) {
   switch (code) {
-    case ReduceCode::Max: return INT64_MIN;
-    case ReduceCode::Min: return INT64_MAX;
-    case ReduceCode::Prod: return 1;
-    default: return 0;
+    case ReduceCode::Max:
+      return INT64_MIN;
+    case ReduceCode::Min:
+      return INT64_MAX;
+    case ReduceCode::Prod:
+      return 1;
+    default:
+      return 0;
   }
 }
 
@@ -108,7 +122,8 @@ void reduce(const KernelArgs& args, int part, int parts) {
     const int64_t from = row_offset(x, row), to = row_offset(y, row);
     if (floats) {
       double total = neutral(code);
-      for (int64_t i = 0; i < length; ++i) total = reduce_step(code, total, load_at(x, from + i * step));
+      for (int64_t i = 0; i < length; ++i)
+        total = reduce_step(code, total, load_at(x, from + i * step));
       if (code == ReduceCode::Mean) total /= static_cast<double>(length);
       store_at(y, to, static_cast<float>(total));
     } else {

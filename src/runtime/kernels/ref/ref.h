@@ -1,4 +1,5 @@
-// The reference kernels: plain loops, the specification of every operation (style: the readable form).
+// The reference kernels: plain loops, the specification of every operation (style: the readable
+// form).
 #pragma once
 
 #include "runtime/core/kernel.h"

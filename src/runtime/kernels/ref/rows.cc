@@ -52,8 +52,7 @@ void rms_norm(const KernelArgs& args, int part, int parts) {
   const View &x = args.in[0], &w = args.in[1], &y = args.out[0];
   const int64_t width = x.last(), x_step = x.stride[x.rank - 1], y_step = y.stride[y.rank - 1];
   const auto eps = static_cast<float>(args.real(param(Operation::RmsNorm, "eps"), 1e-6));
-  const float offset =
-      args.integer(param(Operation::RmsNorm, "unit_offset")) != 0 ? 1.0f : 0.0f;
+  const float offset = args.integer(param(Operation::RmsNorm, "unit_offset")) != 0 ? 1.0f : 0.0f;
   const Share share = share_of(row_count(x), 1, part, parts);
   for (int64_t row = share.begin; row < share.end; ++row) {
     const int64_t from = row_offset(x, row), to = row_offset(y, row);
@@ -62,7 +61,8 @@ void rms_norm(const KernelArgs& args, int part, int parts) {
       const double v = load_at(x, from + i * x_step);
       sum += v * v;
     }
-    const float scale = 1.0f / std::sqrt(static_cast<float>(sum / static_cast<double>(width)) + eps);
+    const float scale =
+        1.0f / std::sqrt(static_cast<float>(sum / static_cast<double>(width)) + eps);
     for (int64_t i = 0; i < width; ++i) {
       float v = load_at(x, from + i * x_step) * scale;
       if (w.present()) v *= load_at(w, i * w.stride[w.rank - 1]) + offset;

@@ -8,7 +8,8 @@ constexpr int64_t kFewRows = 12;  // below, keys are not worth unpacking
 int64_t attention_scratch(int64_t rows, int64_t d, int64_t e) {
   const int64_t padded_e = (e + kPanel - 1) / kPanel * kPanel;
   // keys [d][64], values [64][e], scores [rows][64], sums [rows][e], largest and total per row
-  return d * kKeyBlock + kKeyBlock * padded_e + rows * kKeyBlock + rows * padded_e + 2 * rows + rows * d + 64;
+  return d * kKeyBlock + kKeyBlock * padded_e + rows * kKeyBlock + rows * padded_e + 2 * rows +
+         rows * d + 64;
 }
 
 HWY_INLINE void load_token(const uint8_t* base, int64_t at, int64_t width, bool half, float* out) {
@@ -48,7 +49,8 @@ void pack_keys(const AttentionJob& job, int64_t begin, int64_t count, float* pan
 
 // Scores of R rows against the 64 keys of a block.
 template <int R>
-HWY_INLINE void score_tile(const AttentionJob& job, const AttentionScratch& s, int64_t row, int64_t panels) {
+HWY_INLINE void score_tile(const AttentionJob& job, const AttentionScratch& s, int64_t row,
+                           int64_t panels) {
   for (int64_t p = 0; p < panels; ++p) {
     GemmJob tile;
     tile.x = s.queries + row * job.d;
@@ -73,7 +75,8 @@ void score_rows(const AttentionJob& job, const AttentionScratch& s, int64_t begi
       int64_t i = 0;
       for (; i + 2 * kLanes <= job.d; i += 2 * kLanes) {
         sum = hn::MulAdd(hn::LoadU(kF, query + i), hn::LoadU(kF, s.keys + i), sum);
-        more = hn::MulAdd(hn::LoadU(kF, query + i + kLanes), hn::LoadU(kF, s.keys + i + kLanes), more);
+        more =
+            hn::MulAdd(hn::LoadU(kF, query + i + kLanes), hn::LoadU(kF, s.keys + i + kLanes), more);
       }
       float rest = 0;
       for (; i < job.d; ++i) rest += query[i] * s.keys[i];
@@ -83,22 +86,27 @@ void score_rows(const AttentionJob& job, const AttentionScratch& s, int64_t begi
 }
 
 // Turns a row's scores into weights of the running softmax and rescales what was summed before.
-HWY_INLINE void weigh_row(const AttentionJob& job, const AttentionScratch& s, int64_t row, int64_t begin, int64_t count) {
+HWY_INLINE void weigh_row(const AttentionJob& job, const AttentionScratch& s, int64_t row,
+                          int64_t begin, int64_t count) {
   float* scores = s.scores + row * kKeyBlock;
-  const V cap = hn::Set(kF, job.softcap), inverse_cap = hn::Set(kF, job.softcap > 0 ? 1.0f / job.softcap : 0.0f);
+  const V cap = hn::Set(kF, job.softcap),
+          inverse_cap = hn::Set(kF, job.softcap > 0 ? 1.0f / job.softcap : 0.0f);
   if (job.softcap > 0) {
     for (int64_t j = 0; j < kKeyBlock; j += kLanes) {
-      hn::StoreU(hn::Mul(cap, tanh_of(hn::Mul(hn::LoadU(kF, scores + j), inverse_cap))), kF, scores + j);
+      hn::StoreU(hn::Mul(cap, tanh_of(hn::Mul(hn::LoadU(kF, scores + j), inverse_cap))), kF,
+                 scores + j);
     }
   }
   const int64_t from = job.first[row] - begin, to = job.last[row] - begin;
   const bool all_seen = from <= 0 && to >= kKeyBlock && count == kKeyBlock && job.keep == nullptr;
   for (int64_t j = 0; j < kKeyBlock && !all_seen; ++j) {
-    const bool seen = j >= from && j < to && j < count && (job.keep == nullptr || job.keep[begin + j] != 0);
+    const bool seen =
+        j >= from && j < to && j < count && (job.keep == nullptr || job.keep[begin + j] != 0);
     if (!seen) scores[j] = -HUGE_VALF;
   }
   V most = hn::LoadU(kF, scores);
-  for (int64_t j = kLanes; j < kKeyBlock; j += kLanes) most = hn::Max(most, hn::LoadU(kF, scores + j));
+  for (int64_t j = kLanes; j < kKeyBlock; j += kLanes)
+    most = hn::Max(most, hn::LoadU(kF, scores + j));
   const float block_most = hn::GetLane(hn::MaxOfLanes(kF, most));
   const float before = s.largest[row];
   const float now = block_most > before ? block_most : before;
@@ -109,7 +117,8 @@ HWY_INLINE void weigh_row(const AttentionJob& job, const AttentionScratch& s, in
   V total = hn::Zero(kF);
   for (int64_t j = 0; j < kKeyBlock; j += kLanes) {
     const V x = hn::LoadU(kF, scores + j);
-    const V w = hn::IfThenElseZero(hn::Gt(x, hn::Set(kF, -HUGE_VALF)), hn::Exp(kF, hn::Sub(x, hn::Set(kF, now))));
+    const V w = hn::IfThenElseZero(hn::Gt(x, hn::Set(kF, -HUGE_VALF)),
+                                   hn::Exp(kF, hn::Sub(x, hn::Set(kF, now))));
     hn::StoreU(w, kF, scores + j);
     total = hn::Add(total, w);
   }
@@ -135,25 +144,28 @@ HWY_INLINE void sum_tile(const AttentionScratch& s, int64_t row, int64_t count) 
   for (int64_t c = 0; c < s.padded_e; c += kPanel) {
     V sum[R][kParts];
     for (int r = 0; r < R; ++r) {
-      for (int v = 0; v < kParts; ++v) sum[r][v] = hn::LoadU(kF, s.sums + (row + r) * s.padded_e + c + v * kLanes);
+      for (int v = 0; v < kParts; ++v)
+        sum[r][v] = hn::LoadU(kF, s.sums + (row + r) * s.padded_e + c + v * kLanes);
     }
     for (int64_t j = 0; j < count; ++j) {
       V value[kParts];
-      for (int v = 0; v < kParts; ++v) value[v] = hn::LoadU(kF, s.values + j * s.padded_e + c + v * kLanes);
+      for (int v = 0; v < kParts; ++v)
+        value[v] = hn::LoadU(kF, s.values + j * s.padded_e + c + v * kLanes);
       for (int r = 0; r < R; ++r) {
         const V w = hn::Set(kF, s.scores[(row + r) * kKeyBlock + j]);
         for (int v = 0; v < kParts; ++v) sum[r][v] = hn::MulAdd(w, value[v], sum[r][v]);
       }
     }
     for (int r = 0; r < R; ++r) {
-      for (int v = 0; v < kParts; ++v) hn::StoreU(sum[r][v], kF, s.sums + (row + r) * s.padded_e + c + v * kLanes);
+      for (int v = 0; v < kParts; ++v)
+        hn::StoreU(sum[r][v], kF, s.sums + (row + r) * s.padded_e + c + v * kLanes);
     }
   }
 }
 
 template <int R>
-HWY_INLINE void attend_tile(const AttentionJob& job, const AttentionScratch& s, int64_t row, int64_t begin, int64_t count,
-                            int64_t panels) {
+HWY_INLINE void attend_tile(const AttentionJob& job, const AttentionScratch& s, int64_t row,
+                            int64_t begin, int64_t count, int64_t panels) {
   if (panels > 0) score_tile<R>(job, s, row, panels);
   for (int r = 0; r < R; ++r) weigh_row(job, s, row + r, begin, count);
   sum_tile<R>(s, row, count);
@@ -193,7 +205,8 @@ void attention(const AttentionJob& job) {
       for (int64_t i = job.e; i < s.padded_e; ++i) value[i] = 0.0f;
     }
     int64_t row = 0;
-    for (; row + kQueryTile <= job.rows; row += kQueryTile) attend_tile<kQueryTile>(job, s, row, begin, count, panels);
+    for (; row + kQueryTile <= job.rows; row += kQueryTile)
+      attend_tile<kQueryTile>(job, s, row, begin, count, panels);
     for (; row + 2 <= job.rows; row += 2) attend_tile<2>(job, s, row, begin, count, panels);
     if (row < job.rows) attend_tile<1>(job, s, row, begin, count, panels);
   }

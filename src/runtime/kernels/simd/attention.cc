@@ -9,13 +9,18 @@ namespace axon::runtime::simd {
 namespace {
 
 constexpr Operation kOp = Operation::Attention;
-constexpr int64_t kTileRows = 96;  // query rows of one job: keys and values are unpacked once for them
+constexpr int64_t kTileRows =
+    96;  // query rows of one job: keys and values are unpacked once for them
 
-struct Shape { int64_t heads, group, tokens, d, e, c; };
+struct Shape {
+  int64_t heads, group, tokens, d, e, c;
+};
 
 Shape shape_of(const KernelArgs& args) {
   const View &q = args.in[0], &k = args.in[1];
-  return {q.shape[1], q.shape[1] / std::max<int64_t>(k.shape[1], 1), q.shape[2], q.shape[3], args.out[0].shape[3], k.shape[2]};
+  return {q.shape[1],           q.shape[1] / std::max<int64_t>(k.shape[1], 1),
+          q.shape[2],           q.shape[3],
+          args.out[0].shape[3], k.shape[2]};
 }
 
 int64_t tile_tokens(const Shape& s) { return std::max<int64_t>(1, kTileRows / s.group); }
@@ -27,20 +32,23 @@ int64_t job_bytes(const Shape& s) {
 }
 
 bool plain_store(const View& v) {
-  return (v.storage == Storage::F32 || v.storage == Storage::F16) && v.rank == 4 && v.stride[3] == 1 && v.part_count == 0;
+  return (v.storage == Storage::F32 || v.storage == Storage::F16) && v.rank == 4 &&
+         v.stride[3] == 1 && v.part_count == 0;
 }
 
 }  // namespace
 
 template <class T>
 bool Entry<T>::supports_attention(const KernelArgs& args) {
-  const View &q = args.in[0], &k = args.in[1], &v = args.in[2], &keep = args.in[3], &y = args.out[0];
+  const View &q = args.in[0], &k = args.in[1], &v = args.in[2], &keep = args.in[3],
+             &y = args.out[0];
   if (args.in[4].present() || args.in[5].present() || args.in[6].present()) return false;
   if (q.storage != Storage::F32 || q.rank != 4 || q.stride[3] != 1) return false;
   if (y.storage != Storage::F32 || y.rank != 4 || y.stride[3] != 1) return false;
   if (keep.present() && keep.rank != 2) return false;
-  return plain_store(k) && plain_store(v) && k.storage == v.storage && k.shape[1] > 0 && q.shape[1] % k.shape[1] == 0 &&
-         args.keys.block_table == nullptr && args.keys.modulus == 0 && args.rows.row_start == nullptr;
+  return plain_store(k) && plain_store(v) && k.storage == v.storage && k.shape[1] > 0 &&
+         q.shape[1] % k.shape[1] == 0 && args.keys.block_table == nullptr &&
+         args.keys.modulus == 0 && args.rows.row_start == nullptr;
 }
 
 template <class T>
@@ -51,7 +59,8 @@ int64_t Entry<T>::attention_workspace(const KernelArgs& args, int) {
 
 template <class T>
 void Entry<T>::attention(const KernelArgs& args, int part, int parts) {
-  const View &q = args.in[0], &k = args.in[1], &v = args.in[2], &keep = args.in[3], &y = args.out[0];
+  const View &q = args.in[0], &k = args.in[1], &v = args.in[2], &keep = args.in[3],
+             &y = args.out[0];
   const Shape s = shape_of(args);
   const int64_t step = tile_tokens(s), tiles = (s.tokens + step - 1) / step, kv_heads = k.shape[1];
   const bool causal = args.integer(param(kOp, "causal")) != 0;
@@ -74,7 +83,8 @@ void Entry<T>::attention(const KernelArgs& args, int part, int parts) {
   job.key_stride = k.stride[2];
   job.value_stride = v.stride[2];
   job.half = k.storage == Storage::F16;
-  job.scale = static_cast<float>(args.real(param(kOp, "scale"), 1.0 / std::sqrt(static_cast<double>(s.d))));
+  job.scale =
+      static_cast<float>(args.real(param(kOp, "scale"), 1.0 / std::sqrt(static_cast<double>(s.d))));
   job.softcap = static_cast<float>(args.real(param(kOp, "softcap"), 0.0));
   job.scratch = reinterpret_cast<float*>(scratch + job_bytes(s));
   // Later tiles see more keys: taking tiles in turn spreads the work evenly.
@@ -84,19 +94,23 @@ void Entry<T>::attention(const KernelArgs& args, int part, int parts) {
     const int64_t b = unit / (kv_heads * tiles), h = unit / tiles % kv_heads, tile = unit % tiles;
     if (keep.present() && kept_row != b) {
       for (int64_t j = 0; j < s.c; ++j) {
-        kept[j] = ref::load_int_at(keep, b * ref::broadcast_stride(keep, 0, 2) + j * ref::broadcast_stride(keep, 1, 2)) != 0;
+        kept[j] = ref::load_int_at(keep, b * ref::broadcast_stride(keep, 0, 2) +
+                                             j * ref::broadcast_stride(keep, 1, 2)) != 0;
       }
       kept_row = b;
     }
     job.keep = keep.present() ? kept : nullptr;
-    const int64_t begin = tile * step, end = std::min(begin + step, s.tokens), keys = args.rows.keys(b);
+    const int64_t begin = tile * step, end = std::min(begin + step, s.tokens),
+                  keys = args.rows.keys(b);
     job.rows = 0;
     for (int64_t g = 0; g < s.group; ++g) {
       const int64_t head = h * s.group + g;
       for (int64_t i = begin; i < end; ++i, ++job.rows) {
         const int64_t position = args.rows.query(b) + i;
-        q_rows[job.rows] = reinterpret_cast<const float*>(q.data) + b * q.stride[0] + head * q.stride[1] + i * q.stride[2];
-        y_rows[job.rows] = reinterpret_cast<float*>(y.out()) + b * y.stride[0] + head * y.stride[1] + i * y.stride[2];
+        q_rows[job.rows] = reinterpret_cast<const float*>(q.data) + b * q.stride[0] +
+                           head * q.stride[1] + i * q.stride[2];
+        y_rows[job.rows] = reinterpret_cast<float*>(y.out()) + b * y.stride[0] +
+                           head * y.stride[1] + i * y.stride[2];
         int64_t from = 0, to = keys;
         if (causal) to = std::min(to, position + 1);
         if (window >= 0) {
@@ -113,9 +127,9 @@ void Entry<T>::attention(const KernelArgs& args, int part, int parts) {
   }
 }
 
-#define AXON_INSTANTIATE(T)                                                \
-  template bool Entry<T>::supports_attention(const KernelArgs&);           \
-  template int64_t Entry<T>::attention_workspace(const KernelArgs&, int);  \
+#define AXON_INSTANTIATE(T)                                               \
+  template bool Entry<T>::supports_attention(const KernelArgs&);          \
+  template int64_t Entry<T>::attention_workspace(const KernelArgs&, int); \
   template void Entry<T>::attention(const KernelArgs&, int, int);
 AXON_INSTANTIATE(UseAvx2)
 AXON_INSTANTIATE(UseAvx512)

@@ -64,7 +64,8 @@ inline void tile(const BlockGemmJob& job, const uint8_t* panel, int64_t row, int
     for (int r = 0; r < R; ++r) {
       const uint8_t* record = job.records + (row + r) * job.record_bytes;
       const float x_scale = reinterpret_cast<const float*>(record + job.codes_bytes)[b];
-      const int32_t x_sum = reinterpret_cast<const int32_t*>(record + job.codes_bytes + 4 * blocks)[b];
+      const int32_t x_sum =
+          reinterpret_cast<const int32_t*>(record + job.codes_bytes + 4 * blocks)[b];
       const uint8_t* x = record + b * kBlock;
       const int32_t high = kGroups == 2 ? second_half(x) : 0;
       for (int g = 0; g < kGroups; ++g) {
@@ -72,7 +73,8 @@ inline void tile(const BlockGemmJob& job, const uint8_t* panel, int64_t row, int
         __m512i products = _mm512_set1_epi32(-zero * group_sum);
         constexpr int kEach = 8 / kGroups;
         for (int j = 0; j < kEach; ++j) {
-          products = _mm512_dpbusd_epi32(products, codes[g * kEach + j], spread(x, 4 * (g * kEach + j)));
+          products =
+              _mm512_dpbusd_epi32(products, codes[g * kEach + j], spread(x, 4 * (g * kEach + j)));
         }
         const __m512 both = _mm512_mul_ps(scale[g], _mm512_set1_ps(x_scale));
         sum[r] = _mm512_fmadd_ps(_mm512_cvtepi32_ps(products), both, sum[r]);
@@ -85,7 +87,8 @@ inline void tile(const BlockGemmJob& job, const uint8_t* panel, int64_t row, int
   }
   const int64_t left = job.columns - column;
   const __mmask16 valid = left >= kPanel ? 0xFFFF : static_cast<__mmask16>((1u << left) - 1);
-  for (int r = 0; r < R; ++r) _mm512_mask_storeu_ps(job.out + (row + r) * job.out_stride + column, valid, sum[r]);
+  for (int r = 0; r < R; ++r)
+    _mm512_mask_storeu_ps(job.out + (row + r) * job.out_stride + column, valid, sum[r]);
 }
 
 template <int kBits, int kGroups, bool kMin>
@@ -94,7 +97,8 @@ void panels(const BlockGemmJob& job) {
   for (int64_t p = job.first; p < job.last; ++p) {
     const uint8_t* panel = job.packed + p * panel_bytes;
     int64_t row = 0;
-    for (; row + 8 <= job.rows; row += 8) tile<8, kBits, kGroups, kMin>(job, panel, row, p * kPanel);
+    for (; row + 8 <= job.rows; row += 8)
+      tile<8, kBits, kGroups, kMin>(job, panel, row, p * kPanel);
     if (row + 4 <= job.rows) tile<4, kBits, kGroups, kMin>(job, panel, row, p * kPanel), row += 4;
     if (row + 2 <= job.rows) tile<2, kBits, kGroups, kMin>(job, panel, row, p * kPanel), row += 2;
     if (row < job.rows) tile<1, kBits, kGroups, kMin>(job, panel, row, p * kPanel);

@@ -1,8 +1,8 @@
-// The functions of api.h, written once against Highway; each instruction set includes this file with
-// its own compiler flags and AXON_SIMD_NAMESPACE. No include guard on purpose.
+// The functions of api.h, written once against Highway; each instruction set includes this file
+// with its own compiler flags and AXON_SIMD_NAMESPACE. No include guard on purpose.
 
-#include <hwy/highway.h>
 #include <hwy/contrib/math/math-inl.h>
+#include <hwy/highway.h>
 
 #include "runtime/kernels/simd/api.h"
 
@@ -38,7 +38,8 @@ HWY_INLINE void gemm_tile(const GemmJob& job, int64_t row) {
   for (int64_t k = 0; k < job.k; ++k) {
     V column[P * kParts];
     for (int p = 0; p < P; ++p) {
-      for (int v = 0; v < kParts; ++v) column[p * kParts + v] = hn::LoadU(kF, w[p] + k * kPanel + v * kLanes);
+      for (int v = 0; v < kParts; ++v)
+        column[p * kParts + v] = hn::LoadU(kF, w[p] + k * kPanel + v * kLanes);
     }
     for (int r = 0; r < R; ++r) {
       const V one = hn::Set(kF, x[r * job.x_stride + k]);
@@ -106,8 +107,8 @@ HWY_INLINE V code_at(hn::Vec<decltype(kU)> packed, hn::Vec<decltype(kU)> mask, V
   return hn::Sub(hn::ConvertTo(kF, hn::BitCast(kI, code)), zero);
 }
 
-HWY_INLINE void store_codes(hn::Vec<decltype(kU)> packed, bool high, const BlockForm& form, V scale, V minimum,
-                            float* out) {
+HWY_INLINE void store_codes(hn::Vec<decltype(kU)> packed, bool high, const BlockForm& form, V scale,
+                            V minimum, float* out) {
   const V zero = hn::Set(kF, static_cast<float>(form.zero));
   V codes[4];
   if (form.bits == 4) {
@@ -124,7 +125,8 @@ HWY_INLINE void store_codes(hn::Vec<decltype(kU)> packed, bool high, const Block
     codes[2] = code_at<16>(packed, mask, zero);
     codes[3] = code_at<24>(packed, mask, zero);
   }
-  for (int i = 0; i < 4; ++i) hn::StoreU(hn::MulAdd(codes[i], scale, minimum), kF, out + i * kPanel);
+  for (int i = 0; i < 4; ++i)
+    hn::StoreU(hn::MulAdd(codes[i], scale, minimum), kF, out + i * kPanel);
 }
 
 void expand_blocks(const uint8_t* panel, const BlockForm& form, int64_t k, float* out) {
@@ -146,7 +148,8 @@ void expand_blocks(const uint8_t* panel, const BlockForm& form, int64_t k, float
         float* low = out + 4 * j * kPanel + v * kLanes;
         const int group = form.bits == 4 ? 0 : j / 4;
         store_codes(packed, false, form, scale[group], minimum[group], low);
-        if (form.bits == 4) store_codes(packed, true, form, scale[1], minimum[1], low + 16 * kPanel);
+        if (form.bits == 4)
+          store_codes(packed, true, form, scale[1], minimum[1], low + 16 * kPanel);
       }
     }
   }
@@ -172,7 +175,8 @@ void quantize_row(const float* x, int64_t k, int64_t codes_bytes, uint8_t* recor
   for (int64_t b = 0; b < k / kBlock; ++b) {
     const float* from = x + b * kBlock;
     V largest = hn::Zero(kF);
-    for (int64_t i = 0; i < kBlock; i += kLanes) largest = hn::Max(largest, hn::Abs(hn::LoadU(kF, from + i)));
+    for (int64_t i = 0; i < kBlock; i += kLanes)
+      largest = hn::Max(largest, hn::Abs(hn::LoadU(kF, from + i)));
     const float most = hn::GetLane(hn::MaxOfLanes(kF, largest));
     const float scale = most / 127.0f, inverse = most > 0 ? 127.0f / most : 0.0f;
     auto total = hn::Zero(kI);
@@ -196,7 +200,9 @@ HWY_INLINE V sigmoid(V x) {
   return hn::Div(one, hn::Add(one, hn::Exp(kF, hn::Min(hn::Neg(x), hn::Set(kF, 88.0f)))));
 }
 
-HWY_INLINE V tanh_of(V x) { return hn::Tanh(kF, hn::Max(hn::Set(kF, -20.0f), hn::Min(x, hn::Set(kF, 20.0f)))); }
+HWY_INLINE V tanh_of(V x) {
+  return hn::Tanh(kF, hn::Max(hn::Set(kF, -20.0f), hn::Min(x, hn::Set(kF, 20.0f))));
+}
 
 // erf: below 1 its Taylor series, above 1 the complement by the fit of Numerical Recipes 6.2.2
 // (relative error 1.2e-7).
@@ -204,15 +210,18 @@ HWY_INLINE V erf_of(V x) {
   const V a = hn::Abs(x);
   // |x| < 1: x * P(x^2), the Taylor coefficients up to x^19.
   const V s = hn::Mul(x, x);
-  const float kTaylor[10] = {1.1283791670955126f,   -0.37612638903183754f,  0.11283791670955126f,  -0.026866170645131252f,
-                             0.005223977625442188f, -0.0008548327023450853f, 0.00012055332981789664f,
-                             -1.492565035840625e-05f, 1.6462114365889246e-06f, -1.6365844691234924e-07f};
+  const float kTaylor[10] = {1.1283791670955126f,     -0.37612638903183754f,
+                             0.11283791670955126f,    -0.026866170645131252f,
+                             0.005223977625442188f,   -0.0008548327023450853f,
+                             0.00012055332981789664f, -1.492565035840625e-05f,
+                             1.6462114365889246e-06f, -1.6365844691234924e-07f};
   V small = hn::Set(kF, kTaylor[9]);
   for (int i = 8; i >= 0; --i) small = hn::MulAdd(small, s, hn::Set(kF, kTaylor[i]));
   small = hn::Mul(small, x);
-  // |x| ≥ 1: 1 - exp(-x^2) * Q(t), t = 1 / (1 + x / 2), the coefficients of Numerical Recipes' erfc.
+  // |x| ≥ 1: 1 - exp(-x^2) * Q(t), t = 1 / (1 + x / 2), the coefficients of Numerical Recipes'
+  // erfc.
   const V t = hn::Div(hn::Set(kF, 1.0f), hn::MulAdd(a, hn::Set(kF, 0.5f), hn::Set(kF, 1.0f)));
-  const float kErfc[10] = {-1.26551223f, 1.00002368f, 0.37409196f,  0.09678418f, -0.18628806f,
+  const float kErfc[10] = {-1.26551223f, 1.00002368f,  0.37409196f, 0.09678418f,  -0.18628806f,
                            0.27886807f,  -1.13520398f, 1.48851587f, -0.82215223f, 0.17087277f};
   V q = hn::Set(kF, kErfc[9]);
   for (int i = 8; i >= 0; --i) q = hn::MulAdd(q, t, hn::Set(kF, kErfc[i]));
@@ -223,28 +232,37 @@ HWY_INLINE V erf_of(V x) {
 
 HWY_INLINE V activated(V x, int activation) {
   switch (activation) {
-    case 1: return hn::Max(x, hn::Zero(kF));
+    case 1:
+      return hn::Max(x, hn::Zero(kF));
     case 2: {
       const V r = hn::Max(x, hn::Zero(kF));
       return hn::Mul(r, r);
     }
-    case 3: return hn::Mul(x, sigmoid(x));
+    case 3:
+      return hn::Mul(x, sigmoid(x));
     case 4:
-      return hn::Mul(hn::Mul(x, hn::Set(kF, 0.5f)),
-                     hn::Add(hn::Set(kF, 1.0f), erf_of(hn::Mul(x, hn::Set(kF, 0.70710678118654752f)))));
+      return hn::Mul(
+          hn::Mul(x, hn::Set(kF, 0.5f)),
+          hn::Add(hn::Set(kF, 1.0f), erf_of(hn::Mul(x, hn::Set(kF, 0.70710678118654752f)))));
     case 5: {
       const V cube = hn::Mul(hn::Mul(x, x), x);
-      const V inner = hn::Mul(hn::Set(kF, 0.7978845608028654f), hn::MulAdd(cube, hn::Set(kF, 0.044715f), x));
+      const V inner =
+          hn::Mul(hn::Set(kF, 0.7978845608028654f), hn::MulAdd(cube, hn::Set(kF, 0.044715f), x));
       return hn::Mul(hn::Mul(x, hn::Set(kF, 0.5f)), hn::Add(hn::Set(kF, 1.0f), tanh_of(inner)));
     }
-    case 6: return sigmoid(x);
-    case 7: return tanh_of(x);
-    default: return x;
+    case 6:
+      return sigmoid(x);
+    case 7:
+      return tanh_of(x);
+    default:
+      return x;
   }
 }
 
 HWY_INLINE V finished(const EpilogueJob& job, V y, int64_t row, int64_t c, int64_t count) {
-  auto load = [&](const float* p) { return count == kLanes ? hn::LoadU(kF, p) : load_tail(p, count); };
+  auto load = [&](const float* p) {
+    return count == kLanes ? hn::LoadU(kF, p) : load_tail(p, count);
+  };
   if (job.bias != nullptr) y = hn::Add(y, load(job.bias + c));
   y = activated(y, job.activation);
   if (job.gate != nullptr) y = hn::Mul(y, load(job.gate + row * job.gate_stride + c));
@@ -295,15 +313,23 @@ void rms_norm(const float* x, const float* w, float* y, int64_t n, float eps, fl
     const int64_t count = n - i < kLanes ? n - i : kLanes;
     V v = count == kLanes ? hn::LoadU(kF, x + i) : load_tail(x + i, count);
     v = hn::Mul(v, scale);
-    if (w != nullptr) v = hn::Mul(v, hn::Add(count == kLanes ? hn::LoadU(kF, w + i) : load_tail(w + i, count), shift));
-    if (count == kLanes) hn::StoreU(v, kF, y + i);
-    else store_tail(v, y + i, count);
+    if (w != nullptr)
+      v = hn::Mul(v,
+                  hn::Add(count == kLanes ? hn::LoadU(kF, w + i) : load_tail(w + i, count), shift));
+    if (count == kLanes)
+      hn::StoreU(v, kF, y + i);
+    else
+      store_tail(v, y + i, count);
   }
 }
 
 void layer_norm(const float* x, const float* w, const float* b, float* y, int64_t n, double eps) {
-  auto load = [&](const float* p, int64_t count) { return count == kLanes ? hn::LoadU(kF, p) : load_tail(p, count); };
-  const double mean_wide = sum_over(n, [&](int64_t i, int64_t count) { return load(x + i, count); }) / static_cast<double>(n);
+  auto load = [&](const float* p, int64_t count) {
+    return count == kLanes ? hn::LoadU(kF, p) : load_tail(p, count);
+  };
+  const double mean_wide =
+      sum_over(n, [&](int64_t i, int64_t count) { return load(x + i, count); }) /
+      static_cast<double>(n);
   const float mean_low = static_cast<float>(mean_wide);
   const V mean = hn::Set(kF, mean_low);
   const double squares = sum_over(n, [&](int64_t i, int64_t count) {
@@ -318,8 +344,10 @@ void layer_norm(const float* x, const float* w, const float* b, float* y, int64_
     V v = hn::Mul(hn::Sub(load(x + i, count), mean), scale);
     if (w != nullptr) v = hn::Mul(v, load(w + i, count));
     if (b != nullptr) v = hn::Add(v, load(b + i, count));
-    if (count == kLanes) hn::StoreU(v, kF, y + i);
-    else store_tail(v, y + i, count);
+    if (count == kLanes)
+      hn::StoreU(v, kF, y + i);
+    else
+      store_tail(v, y + i, count);
   }
 }
 
@@ -328,7 +356,8 @@ void rope_halves(const float* x, const float* sin, const float* cos, float* y, i
   for (; i + kLanes <= half; i += kLanes) {
     const V a = hn::LoadU(kF, x + i), b = hn::LoadU(kF, x + half + i);
     const V low = hn::Sub(hn::Mul(a, hn::LoadU(kF, cos + i)), hn::Mul(b, hn::LoadU(kF, sin + i)));
-    const V high = hn::Add(hn::Mul(b, hn::LoadU(kF, cos + half + i)), hn::Mul(a, hn::LoadU(kF, sin + half + i)));
+    const V high = hn::Add(hn::Mul(b, hn::LoadU(kF, cos + half + i)),
+                           hn::Mul(a, hn::LoadU(kF, sin + half + i)));
     hn::StoreU(low, kF, y + i);
     hn::StoreU(high, kF, y + half + i);
   }
@@ -360,24 +389,32 @@ void softmax(const float* x, float* y, int64_t n) {
   hn::Store(sum, kF, lanes);
   for (int l = 0; l < kLanes; ++l) total += lanes[l];
   const V inverse = hn::Set(kF, static_cast<float>(1.0 / total));
-  for (i = 0; i + kLanes <= n; i += kLanes) hn::StoreU(hn::Mul(hn::LoadU(kF, y + i), inverse), kF, y + i);
+  for (i = 0; i + kLanes <= n; i += kLanes)
+    hn::StoreU(hn::Mul(hn::LoadU(kF, y + i), inverse), kF, y + i);
   if (i < n) store_tail(hn::Mul(load_tail(y + i, n - i), inverse), y + i, n - i);
 }
 
 void activate(const float* x, float* y, int64_t n, int activation) {
   int64_t i = 0;
-  for (; i + kLanes <= n; i += kLanes) hn::StoreU(activated(hn::LoadU(kF, x + i), activation), kF, y + i);
+  for (; i + kLanes <= n; i += kLanes)
+    hn::StoreU(activated(hn::LoadU(kF, x + i), activation), kF, y + i);
   if (i < n) store_tail(activated(load_tail(x + i, n - i), activation), y + i, n - i);
 }
 
 HWY_INLINE V combined(V a, V b, Elementwise code) {
   switch (code) {
-    case Elementwise::Add: return hn::Add(a, b);
-    case Elementwise::Sub: return hn::Sub(a, b);
-    case Elementwise::Mul: return hn::Mul(a, b);
-    case Elementwise::Div: return hn::Div(a, b);
-    case Elementwise::Max: return hn::Max(a, b);
-    case Elementwise::Min: return hn::Min(a, b);
+    case Elementwise::Add:
+      return hn::Add(a, b);
+    case Elementwise::Sub:
+      return hn::Sub(a, b);
+    case Elementwise::Mul:
+      return hn::Mul(a, b);
+    case Elementwise::Div:
+      return hn::Div(a, b);
+    case Elementwise::Max:
+      return hn::Max(a, b);
+    case Elementwise::Min:
+      return hn::Min(a, b);
   }
   return a;
 }
@@ -387,17 +424,20 @@ void binary(const float* a, const float* b, float* y, int64_t n, Elementwise cod
   for (; i + kLanes <= n; i += kLanes) {
     hn::StoreU(combined(hn::LoadU(kF, a + i), hn::LoadU(kF, b + i), code), kF, y + i);
   }
-  if (i < n) store_tail(combined(load_tail(a + i, n - i), load_tail(b + i, n - i), code), y + i, n - i);
+  if (i < n)
+    store_tail(combined(load_tail(a + i, n - i), load_tail(b + i, n - i), code), y + i, n - i);
 }
 
 void to_half(const float* x, uint16_t* y, int64_t n) {
   int64_t i = 0;
   for (; i + kLanes <= n; i += kLanes) {
-    hn::StoreU(hn::DemoteTo(kHalf, hn::LoadU(kF, x + i)), kHalf, reinterpret_cast<hwy::float16_t*>(y + i));
+    hn::StoreU(hn::DemoteTo(kHalf, hn::LoadU(kF, x + i)), kHalf,
+               reinterpret_cast<hwy::float16_t*>(y + i));
   }
   if (i < n) {
     alignas(64) uint16_t rest[16];
-    hn::Store(hn::DemoteTo(kHalf, load_tail(x + i, n - i)), kHalf, reinterpret_cast<hwy::float16_t*>(rest));
+    hn::Store(hn::DemoteTo(kHalf, load_tail(x + i, n - i)), kHalf,
+              reinterpret_cast<hwy::float16_t*>(rest));
     for (int64_t j = 0; i + j < n; ++j) y[i + j] = rest[j];
   }
 }
@@ -408,8 +448,9 @@ void to_half(const float* x, uint16_t* y, int64_t n) {
 
 // ---- the table -------------------------------------------------------------------------------
 
-constexpr Api kApi = {gemm,       expand_half, expand_bfloat, expand_blocks, AXON_SIMD_BLOCK_GEMM, quantize_row, epilogue,
-                      rms_norm,   layer_norm,  rope_halves,   attention_scratch, attention, softmax,  activate,
-                      binary,     to_half};
+constexpr Api kApi = {
+    gemm,     expand_half, expand_bfloat, expand_blocks, AXON_SIMD_BLOCK_GEMM, quantize_row,
+    epilogue, rms_norm,    layer_norm,    rope_halves,   attention_scratch,    attention,
+    softmax,  activate,    binary,        to_half};
 
 }  // namespace axon::runtime::simd::AXON_SIMD_NAMESPACE

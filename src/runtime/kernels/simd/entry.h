@@ -6,20 +6,29 @@
 
 namespace axon::runtime::simd {
 
-struct UseAvx2 { static const Api& api() { return avx2(); } };
-struct UseAvx512 { static const Api& api() { return avx512(); } };
-struct UseVnni { static const Api& api() { return avx512_vnni(); } };
+struct UseAvx2 {
+  static const Api& api() { return avx2(); }
+};
+struct UseAvx512 {
+  static const Api& api() { return avx512(); }
+};
+struct UseVnni {
+  static const Api& api() { return avx512_vnni(); }
+};
 
 // A view as rows of contiguous elements at one stride; false when the leading axes do not fold.
-struct Rows { int64_t count = 0, stride = 0, width = 0; };
+struct Rows {
+  int64_t count = 0, stride = 0, width = 0;
+};
 bool fold_rows(const View& view, Rows& out);
 bool is_f32_rows(const View& view, Rows& out);
 
-template <class T> struct Entry {
-  static bool supports_linear(const KernelArgs& args);          // panels, f32 rows
+template <class T>
+struct Entry {
+  static bool supports_linear(const KernelArgs& args);  // panels, f32 rows
   static int64_t linear_workspace(const KernelArgs& args, int parts);
   static void linear(const KernelArgs& args, int part, int parts);
-  static bool supports_block_linear(const KernelArgs& args);    // panels of blocks, int8 rows
+  static bool supports_block_linear(const KernelArgs& args);  // panels of blocks, int8 rows
   static int64_t block_linear_workspace(const KernelArgs& args, int parts);
   static void block_linear(const KernelArgs& args, int part, int parts);
   static bool supports_quantize_rows(const KernelArgs& args);
@@ -42,6 +51,5 @@ template <class T> struct Entry {
   static bool supports_softmax(const KernelArgs& args);
   static void softmax(const KernelArgs& args, int part, int parts);
 };
-
 
 }  // namespace axon::runtime::simd

@@ -16,8 +16,10 @@ bool fold_rows(const View& view, Rows& out) {
   bool first = true;
   for (int a = view.rank - 2; a >= 0; --a) {
     if (view.shape[a] == 1) continue;
-    if (first) out.stride = view.stride[a];
-    else if (view.stride[a] != out.stride * out.count) return false;
+    if (first)
+      out.stride = view.stride[a];
+    else if (view.stride[a] != out.stride * out.count)
+      return false;
     first = false;
     out.count *= view.shape[a];
   }
@@ -25,7 +27,8 @@ bool fold_rows(const View& view, Rows& out) {
 }
 
 bool is_f32_rows(const View& view, Rows& out) {
-  return view.storage == Storage::F32 && !view.quantised_rows && view.part_count == 0 && fold_rows(view, out);
+  return view.storage == Storage::F32 && !view.quantised_rows && view.part_count == 0 &&
+         fold_rows(view, out);
 }
 
 namespace {
@@ -44,7 +47,8 @@ bool supports_ends(const KernelArgs& args) {
   Rows rows;
   const View& bias = args.in[2];
   return is_f32_rows(args.out[0], rows) && optional_rows(args.in[3]) && optional_rows(args.in[4]) &&
-         (!bias.present() || (bias.rank == 1 && bias.part_count == 0 && !storage_info(bias.storage).quantised));
+         (!bias.present() ||
+          (bias.rank == 1 && bias.part_count == 0 && !storage_info(bias.storage).quantised));
 }
 
 struct Outputs {
@@ -63,7 +67,8 @@ Outputs prepare(const KernelArgs& args, float* bias) {
   out.y = reinterpret_cast<float*>(y.out());
   out.columns = y.last();
   if (args.in[2].present()) {
-    for (int64_t c = 0; c < out.columns; ++c) bias[c] = ref::load_at(args.in[2], c * args.in[2].stride[0]);
+    for (int64_t c = 0; c < out.columns; ++c)
+      bias[c] = ref::load_at(args.in[2], c * args.in[2].stride[0]);
     out.job.bias = bias;
   }
   Rows side;
@@ -79,7 +84,8 @@ Outputs prepare(const KernelArgs& args, float* bias) {
   out.job.scale = static_cast<float>(args.real(param(kLinear, "scale"), 1.0));
   out.job.rows = out.rows.count;
   out.job.y_stride = out.rows.stride;
-  out.needed = out.job.bias || out.job.gate || out.job.residual || out.job.activation || out.job.scale != 1.0f;
+  out.needed = out.job.bias || out.job.gate || out.job.residual || out.job.activation ||
+               out.job.scale != 1.0f;
   return out;
 }
 
@@ -102,10 +108,17 @@ const float* panel_f32(const Api& api, const View& w, int64_t panel, float* buff
   const int64_t k = w.shape[1];
   const uint8_t* at = w.packed + panel * panel_bytes(w.pack_format, stored(w), k);
   switch (w.pack_format) {
-    case kPanelF32: return reinterpret_cast<const float*>(at);
-    case kPanelF16: api.expand_half(reinterpret_cast<const uint16_t*>(at), k, buffer); break;
-    case kPanelBF16: api.expand_bfloat(reinterpret_cast<const uint16_t*>(at), k, buffer); break;
-    default: api.expand_blocks(at, *block_form(stored(w)), k, buffer); break;
+    case kPanelF32:
+      return reinterpret_cast<const float*>(at);
+    case kPanelF16:
+      api.expand_half(reinterpret_cast<const uint16_t*>(at), k, buffer);
+      break;
+    case kPanelBF16:
+      api.expand_bfloat(reinterpret_cast<const uint16_t*>(at), k, buffer);
+      break;
+    default:
+      api.expand_blocks(at, *block_form(stored(w)), k, buffer);
+      break;
   }
   return buffer;
 }
@@ -208,14 +221,14 @@ void Entry<T>::quantize_rows(const KernelArgs& args, int part, int parts) {
   }
 }
 
-#define AXON_INSTANTIATE(T)                                                     \
-  template bool Entry<T>::supports_linear(const KernelArgs&);                   \
-  template int64_t Entry<T>::linear_workspace(const KernelArgs&, int);          \
-  template void Entry<T>::linear(const KernelArgs&, int, int);                  \
-  template bool Entry<T>::supports_block_linear(const KernelArgs&);             \
-  template int64_t Entry<T>::block_linear_workspace(const KernelArgs&, int);    \
-  template void Entry<T>::block_linear(const KernelArgs&, int, int);            \
-  template bool Entry<T>::supports_quantize_rows(const KernelArgs&);            \
+#define AXON_INSTANTIATE(T)                                                  \
+  template bool Entry<T>::supports_linear(const KernelArgs&);                \
+  template int64_t Entry<T>::linear_workspace(const KernelArgs&, int);       \
+  template void Entry<T>::linear(const KernelArgs&, int, int);               \
+  template bool Entry<T>::supports_block_linear(const KernelArgs&);          \
+  template int64_t Entry<T>::block_linear_workspace(const KernelArgs&, int); \
+  template void Entry<T>::block_linear(const KernelArgs&, int, int);         \
+  template bool Entry<T>::supports_quantize_rows(const KernelArgs&);         \
   template void Entry<T>::quantize_rows(const KernelArgs&, int, int);
 AXON_INSTANTIATE(UseAvx2)
 AXON_INSTANTIATE(UseAvx512)

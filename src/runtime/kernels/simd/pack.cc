@@ -49,7 +49,8 @@ void pack16(const View& w, uint8_t* packed, int part, int parts) {
     for (int64_t r = 0; r < kPanel; ++r) {
       const bool inside = p * kPanel + r < w.shape[0];
       if (inside) read_row16(w, p * kPanel + r, row.data());
-      for (int64_t i = 0; i < k; ++i) panel[i * kPanel + r] = inside ? row[static_cast<size_t>(i)] : uint16_t{0};
+      for (int64_t i = 0; i < k; ++i)
+        panel[i * kPanel + r] = inside ? row[static_cast<size_t>(i)] : uint16_t{0};
     }
   }
 }
@@ -58,10 +59,13 @@ void pack16(const View& w, uint8_t* packed, int part, int parts) {
 
 int64_t panel_bytes(int32_t format, Storage storage, int64_t k) {
   switch (format) {
-    case kPanelF32: return k * kPanel * 4;
+    case kPanelF32:
+      return k * kPanel * 4;
     case kPanelF16:
-    case kPanelBF16: return k * kPanel * 2;
-    default: return k / kBlock * block_form(storage)->bytes();
+    case kPanelBF16:
+      return k * kPanel * 2;
+    default:
+      return k / kBlock * block_form(storage)->bytes();
   }
 }
 
@@ -72,9 +76,15 @@ bool accepts_f32(const View& w, const NumericPolicy&) {
 bool accepts_f16(const View& w, const NumericPolicy&) { return accepts16(w, Storage::F16); }
 bool accepts_bf16(const View& w, const NumericPolicy&) { return accepts16(w, Storage::BF16); }
 
-int64_t bytes_f32(const View& w) { return panels_of(w) * panel_bytes(kPanelF32, w.storage, w.shape[1]); }
-int64_t bytes_f16(const View& w) { return panels_of(w) * panel_bytes(kPanelF16, w.storage, w.shape[1]); }
-int64_t bytes_bf16(const View& w) { return panels_of(w) * panel_bytes(kPanelBF16, w.storage, w.shape[1]); }
+int64_t bytes_f32(const View& w) {
+  return panels_of(w) * panel_bytes(kPanelF32, w.storage, w.shape[1]);
+}
+int64_t bytes_f16(const View& w) {
+  return panels_of(w) * panel_bytes(kPanelF16, w.storage, w.shape[1]);
+}
+int64_t bytes_bf16(const View& w) {
+  return panels_of(w) * panel_bytes(kPanelBF16, w.storage, w.shape[1]);
+}
 
 void pack_f32(const View& w, uint8_t* packed, int part, int parts) {
   const int64_t k = w.shape[1];
@@ -85,12 +95,17 @@ void pack_f32(const View& w, uint8_t* packed, int part, int parts) {
     for (int64_t r = 0; r < kPanel; ++r) {
       const bool inside = p * kPanel + r < w.shape[0];
       if (inside) read_weight_row(w, p * kPanel + r, 0, k, row.data());
-      for (int64_t i = 0; i < k; ++i) panel[i * kPanel + r] = inside ? row[static_cast<size_t>(i)] : 0.0f;
+      for (int64_t i = 0; i < k; ++i)
+        panel[i * kPanel + r] = inside ? row[static_cast<size_t>(i)] : 0.0f;
     }
   }
 }
 
-void pack_f16(const View& w, uint8_t* packed, int part, int parts) { pack16(w, packed, part, parts); }
-void pack_bf16(const View& w, uint8_t* packed, int part, int parts) { pack16(w, packed, part, parts); }
+void pack_f16(const View& w, uint8_t* packed, int part, int parts) {
+  pack16(w, packed, part, parts);
+}
+void pack_bf16(const View& w, uint8_t* packed, int part, int parts) {
+  pack16(w, packed, part, parts);
+}
 
 }  // namespace axon::runtime::simd

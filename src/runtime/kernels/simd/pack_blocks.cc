@@ -9,8 +9,8 @@
 namespace axon::runtime::simd {
 namespace {
 
-// 32 elements of one row: element i is scale[g] * (codes[i] - zero) + minimum[g], g = i / (32 / groups).
-// Scales of the 32-element formats keep their f16 bits.
+// 32 elements of one row: element i is scale[g] * (codes[i] - zero) + minimum[g], g = i / (32 /
+// groups). Scales of the 32-element formats keep their f16 bits.
 struct Piece {
   uint8_t codes[kBlock];
   uint16_t scale_bits[2] = {}, min_bits[2] = {};
@@ -103,10 +103,17 @@ bool read_piece(Storage storage, const uint8_t* block, int part, Piece& out) {
       out.scale_bits[0] = bits16(block);
       for (int i = 0; i < 32; ++i) out.codes[i] = static_cast<uint8_t>(block[2 + i] + 128);
       return true;
-    case Storage::Q4_K: k4_k5(block, part, false, out); return true;
-    case Storage::Q5_K: k4_k5(block, part, true, out); return true;
-    case Storage::Q6_K: k6(block, part, out); return true;
-    default: return false;
+    case Storage::Q4_K:
+      k4_k5(block, part, false, out);
+      return true;
+    case Storage::Q5_K:
+      k4_k5(block, part, true, out);
+      return true;
+    case Storage::Q6_K:
+      k6(block, part, out);
+      return true;
+    default:
+      return false;
   }
 }
 
@@ -128,7 +135,8 @@ void put_codes(const BlockForm& form, uint8_t* block, int64_t r, const uint8_t (
     return;
   }
   uint8_t both[kBlock / 2];
-  for (int64_t i = 0; i < kBlock / 2; ++i) both[i] = static_cast<uint8_t>(codes[i] | codes[16 + i] << 4);
+  for (int64_t i = 0; i < kBlock / 2; ++i)
+    both[i] = static_cast<uint8_t>(codes[i] | codes[16 + i] << 4);
   for (int64_t j = 0; j < 4; ++j) std::memcpy(block + 64 * j + 4 * r, both + 4 * j, 4);
 }
 
@@ -154,15 +162,24 @@ Storage storage_of(const View& w) { return w.part_count > 0 ? w.parts[0].storage
 std::optional<BlockForm> block_form(Storage storage) {
   //                          bits groups min wide zero
   switch (storage) {
-    case Storage::Q4_0: return BlockForm{4, 1, false, false, 8};
-    case Storage::Q4_1: return BlockForm{4, 1, true, false, 0};
-    case Storage::Q5_0: return BlockForm{8, 1, false, false, 16};
-    case Storage::Q5_1: return BlockForm{8, 1, true, false, 0};
-    case Storage::Q8_0: return BlockForm{8, 1, false, false, 128};
-    case Storage::Q4_K: return BlockForm{4, 1, true, true, 0};
-    case Storage::Q5_K: return BlockForm{8, 1, true, true, 0};
-    case Storage::Q6_K: return BlockForm{8, 2, false, true, 32};
-    default: return {};
+    case Storage::Q4_0:
+      return BlockForm{4, 1, false, false, 8};
+    case Storage::Q4_1:
+      return BlockForm{4, 1, true, false, 0};
+    case Storage::Q5_0:
+      return BlockForm{8, 1, false, false, 16};
+    case Storage::Q5_1:
+      return BlockForm{8, 1, true, false, 0};
+    case Storage::Q8_0:
+      return BlockForm{8, 1, false, false, 128};
+    case Storage::Q4_K:
+      return BlockForm{4, 1, true, true, 0};
+    case Storage::Q5_K:
+      return BlockForm{8, 1, true, true, 0};
+    case Storage::Q6_K:
+      return BlockForm{8, 2, false, true, 32};
+    default:
+      return {};
   }
 }
 
@@ -195,7 +212,8 @@ void pack_blocks(const View& w, uint8_t* packed, int part, int parts) {
       const uint8_t* blocks = row_blocks(w, p * kPanel + r);
       for (int64_t b = 0; b < k / kBlock; ++b) {
         Piece piece;
-        read_piece(storage, blocks + b / pieces * info.block_bytes, static_cast<int>(b % pieces), piece);
+        read_piece(storage, blocks + b / pieces * info.block_bytes, static_cast<int>(b % pieces),
+                   piece);
         uint8_t* block = panel + b * form.bytes();
         put_codes(form, block, r, piece.codes);
         put_scales(form, block, r, piece);

@@ -21,7 +21,8 @@ bool is_vector(const View& v) {
 const float* vector_f32(const View& v, float* buffer) {
   if (!v.present()) return nullptr;
   const bool aligned = reinterpret_cast<uintptr_t>(v.data) % 4 == 0;
-  if (v.storage == Storage::F32 && aligned && (v.stride[0] == 1 || v.shape[0] == 1)) return floats(v);
+  if (v.storage == Storage::F32 && aligned && (v.stride[0] == 1 || v.shape[0] == 1))
+    return floats(v);
   for (int64_t i = 0; i < v.shape[0]; ++i) buffer[i] = ref::load_at(v, i * v.stride[0]);
   return buffer;
 }
@@ -29,7 +30,9 @@ const float* vector_f32(const View& v, float* buffer) {
 bool all_f32_contiguous(const KernelArgs& args) {
   for (int i = 0; i < args.input_count; ++i) {
     const View& v = args.in[i];
-    if (v.present() && (v.storage != Storage::F32 || !v.contiguous() || v.quantised_rows || v.part_count > 0)) return false;
+    if (v.present() &&
+        (v.storage != Storage::F32 || !v.contiguous() || v.quantised_rows || v.part_count > 0))
+      return false;
   }
   return args.out[0].storage == Storage::F32 && args.out[0].contiguous();
 }
@@ -39,24 +42,37 @@ constexpr int64_t kGrain = 64;
 // unary codes that are activations of api.h; -1: others
 int activation_code(int64_t code) {
   switch (static_cast<UnaryCode>(code)) {
-    case UnaryCode::Relu: return static_cast<int>(Activation::Relu);
-    case UnaryCode::Relu2: return static_cast<int>(Activation::Relu2);
-    case UnaryCode::Silu: return static_cast<int>(Activation::Silu);
-    case UnaryCode::Gelu: return static_cast<int>(Activation::Gelu);
-    case UnaryCode::GeluTanh: return static_cast<int>(Activation::GeluTanh);
-    case UnaryCode::Sigmoid: return static_cast<int>(Activation::Sigmoid);
-    case UnaryCode::Tanh: return static_cast<int>(Activation::Tanh);
-    default: return -1;
+    case UnaryCode::Relu:
+      return static_cast<int>(Activation::Relu);
+    case UnaryCode::Relu2:
+      return static_cast<int>(Activation::Relu2);
+    case UnaryCode::Silu:
+      return static_cast<int>(Activation::Silu);
+    case UnaryCode::Gelu:
+      return static_cast<int>(Activation::Gelu);
+    case UnaryCode::GeluTanh:
+      return static_cast<int>(Activation::GeluTanh);
+    case UnaryCode::Sigmoid:
+      return static_cast<int>(Activation::Sigmoid);
+    case UnaryCode::Tanh:
+      return static_cast<int>(Activation::Tanh);
+    default:
+      return -1;
   }
 }
 
 int elementwise_code(int64_t code) {
   switch (static_cast<BinaryCode>(code)) {
-    case BinaryCode::Add: return static_cast<int>(Elementwise::Add);
-    case BinaryCode::Sub: return static_cast<int>(Elementwise::Sub);
-    case BinaryCode::Mul: return static_cast<int>(Elementwise::Mul);
-    case BinaryCode::Div: return static_cast<int>(Elementwise::Div);
-    default: return -1;
+    case BinaryCode::Add:
+      return static_cast<int>(Elementwise::Add);
+    case BinaryCode::Sub:
+      return static_cast<int>(Elementwise::Sub);
+    case BinaryCode::Mul:
+      return static_cast<int>(Elementwise::Mul);
+    case BinaryCode::Div:
+      return static_cast<int>(Elementwise::Div);
+    default:
+      return -1;
   }
 }
 
@@ -87,7 +103,8 @@ void Entry<T>::rms_norm(const KernelArgs& args, int part, int parts) {
   const auto eps = static_cast<float>(args.real(param(Operation::RmsNorm, "eps"), 1e-6));
   const float offset = args.integer(param(Operation::RmsNorm, "unit_offset")) != 0 ? 1.0f : 0.0f;
   for (int64_t r = share.begin; r < share.end; ++r) {
-    T::api().rms_norm(floats(args.in[0]) + r * x.stride, w, floats_out(args.out[0]) + r * y.stride, x.width, eps, offset);
+    T::api().rms_norm(floats(args.in[0]) + r * x.stride, w, floats_out(args.out[0]) + r * y.stride,
+                      x.width, eps, offset);
   }
 }
 
@@ -103,7 +120,8 @@ void Entry<T>::layer_norm(const KernelArgs& args, int part, int parts) {
   const float* b = vector_f32(args.in[2], scratch + (x.width + 15) / 16 * 16);
   const double eps = args.real(param(Operation::LayerNorm, "eps"), 1e-5);
   for (int64_t r = share.begin; r < share.end; ++r) {
-    T::api().layer_norm(floats(args.in[0]) + r * x.stride, w, b, floats_out(args.out[0]) + r * y.stride, x.width, eps);
+    T::api().layer_norm(floats(args.in[0]) + r * x.stride, w, b,
+                        floats_out(args.out[0]) + r * y.stride, x.width, eps);
   }
 }
 
@@ -129,7 +147,8 @@ void Entry<T>::rope(const KernelArgs& args, int part, int parts) {
   for (int64_t r = share.begin; r < share.end; ++r, at.next()) {
     const float* from = floats(x) + at.offset(0);
     float* to = floats_out(y) + at.offset(3);
-    T::api().rope_halves(from, floats(sin) + at.offset(1), floats(cos) + at.offset(2), to, rotary / 2);
+    T::api().rope_halves(from, floats(sin) + at.offset(1), floats(cos) + at.offset(2), to,
+                         rotary / 2);
     if (to != from) std::copy(from + rotary, from + x.last(), to + rotary);
   }
 }
@@ -140,8 +159,8 @@ bool Entry<T>::supports_store_write(const KernelArgs& args) {
   const bool plain = store.storage == Storage::F32 || store.storage == Storage::F16;
   int64_t axis = args.integer(param(Operation::StoreWrite, "axis"));
   if (axis < 0) axis += store.rank;
-  return plain && src.storage == Storage::F32 && store.rank == 4 && src.rank == 4 && axis == 2 && store.stride[3] == 1 &&
-         src.stride[3] == 1;
+  return plain && src.storage == Storage::F32 && store.rank == 4 && src.rank == 4 && axis == 2 &&
+         store.stride[3] == 1 && src.stride[3] == 1;
 }
 
 template <class T>
@@ -174,22 +193,25 @@ bool Entry<T>::supports_unary(const KernelArgs& args) {
 template <class T>
 void Entry<T>::unary(const KernelArgs& args, int part, int parts) {
   const Share share = share_of(args.out[0].count(), kGrain, part, parts);
-  T::api().activate(floats(args.in[0]) + share.begin, floats_out(args.out[0]) + share.begin, share.end - share.begin,
+  T::api().activate(floats(args.in[0]) + share.begin, floats_out(args.out[0]) + share.begin,
+                    share.end - share.begin,
                     activation_code(args.integer(param(Operation::Unary, "code"))));
 }
 
 template <class T>
 bool Entry<T>::supports_binary(const KernelArgs& args) {
   return all_f32_contiguous(args) && args.in[0].count() == args.out[0].count() &&
-         args.in[1].count() == args.out[0].count() && elementwise_code(args.integer(param(Operation::Binary, "code"))) >= 0;
+         args.in[1].count() == args.out[0].count() &&
+         elementwise_code(args.integer(param(Operation::Binary, "code"))) >= 0;
 }
 
 template <class T>
 void Entry<T>::binary(const KernelArgs& args, int part, int parts) {
   const Share share = share_of(args.out[0].count(), kGrain, part, parts);
-  T::api().binary(floats(args.in[0]) + share.begin, floats(args.in[1]) + share.begin,
-                  floats_out(args.out[0]) + share.begin, share.end - share.begin,
-                  static_cast<Elementwise>(elementwise_code(args.integer(param(Operation::Binary, "code")))));
+  T::api().binary(
+      floats(args.in[0]) + share.begin, floats(args.in[1]) + share.begin,
+      floats_out(args.out[0]) + share.begin, share.end - share.begin,
+      static_cast<Elementwise>(elementwise_code(args.integer(param(Operation::Binary, "code")))));
 }
 
 template <class T>
@@ -197,7 +219,8 @@ bool Entry<T>::supports_softmax(const KernelArgs& args) {
   Rows x, y;
   int64_t axis = args.integer(param(Operation::Softmax, "axis"), -1);
   if (axis < 0) axis += args.in[0].rank;
-  return axis == args.in[0].rank - 1 && is_f32_rows(args.in[0], x) && is_f32_rows(args.out[0], y) && x.width > 0;
+  return axis == args.in[0].rank - 1 && is_f32_rows(args.in[0], x) && is_f32_rows(args.out[0], y) &&
+         x.width > 0;
 }
 
 template <class T>
@@ -207,24 +230,25 @@ void Entry<T>::softmax(const KernelArgs& args, int part, int parts) {
   fold_rows(args.out[0], y);
   const Share share = share_of(x.count, 1, part, parts);
   for (int64_t r = share.begin; r < share.end; ++r) {
-    T::api().softmax(floats(args.in[0]) + r * x.stride, floats_out(args.out[0]) + r * y.stride, x.width);
+    T::api().softmax(floats(args.in[0]) + r * x.stride, floats_out(args.out[0]) + r * y.stride,
+                     x.width);
   }
 }
 
-#define AXON_INSTANTIATE(T)                                           \
-  template bool Entry<T>::supports_norm(const KernelArgs&);           \
-  template int64_t Entry<T>::norm_workspace(const KernelArgs&, int);  \
-  template void Entry<T>::rms_norm(const KernelArgs&, int, int);      \
-  template void Entry<T>::layer_norm(const KernelArgs&, int, int);    \
-  template bool Entry<T>::supports_rope(const KernelArgs&);           \
-  template void Entry<T>::rope(const KernelArgs&, int, int);          \
-  template bool Entry<T>::supports_store_write(const KernelArgs&);    \
-  template void Entry<T>::store_write(const KernelArgs&, int, int);   \
-  template bool Entry<T>::supports_unary(const KernelArgs&);          \
-  template void Entry<T>::unary(const KernelArgs&, int, int);         \
-  template bool Entry<T>::supports_binary(const KernelArgs&);         \
-  template void Entry<T>::binary(const KernelArgs&, int, int);        \
-  template bool Entry<T>::supports_softmax(const KernelArgs&);        \
+#define AXON_INSTANTIATE(T)                                          \
+  template bool Entry<T>::supports_norm(const KernelArgs&);          \
+  template int64_t Entry<T>::norm_workspace(const KernelArgs&, int); \
+  template void Entry<T>::rms_norm(const KernelArgs&, int, int);     \
+  template void Entry<T>::layer_norm(const KernelArgs&, int, int);   \
+  template bool Entry<T>::supports_rope(const KernelArgs&);          \
+  template void Entry<T>::rope(const KernelArgs&, int, int);         \
+  template bool Entry<T>::supports_store_write(const KernelArgs&);   \
+  template void Entry<T>::store_write(const KernelArgs&, int, int);  \
+  template bool Entry<T>::supports_unary(const KernelArgs&);         \
+  template void Entry<T>::unary(const KernelArgs&, int, int);        \
+  template bool Entry<T>::supports_binary(const KernelArgs&);        \
+  template void Entry<T>::binary(const KernelArgs&, int, int);       \
+  template bool Entry<T>::supports_softmax(const KernelArgs&);       \
   template void Entry<T>::softmax(const KernelArgs&, int, int);
 AXON_INSTANTIATE(UseAvx2)
 AXON_INSTANTIATE(UseAvx512)
