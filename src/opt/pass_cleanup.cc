@@ -1,0 +1,190 @@
+// Aliases, dead nodes and unreachable modules of structured graphs.
+#include <algorithm>
+#include <unordered_map>
+
+#include "graph/builder.h"
+#include "opt/passes.h"
+
+namespace axon::opt {
+namespace {
+
+using graph::Operand;
+
+// Calls `visit` with every operand of a module that stands anywhere but within a nested expression, and
+// with those of nested expressions.
+template <class Visit>
+void each_operand(graph::Module& module, Visit&& visit) {
+  for (graph::NodeId id : module.order) {
+    for (Operand& input : module.nodes[id].inputs) visit(input);
+    for (graph::Attr& attr : module.nodes[id].attrs) visit(attr.value);
+  }
+  for (graph::NestedExpr& expr : module.nested) {
+    for (Operand& input : expr.inputs) visit(input);
+    for (graph::Attr& attr : expr.attrs) visit(attr.value);
+  }
+  for (Operand& output : module.outputs) visit(output);
+  for (graph::InputDefault& d : module.defaults) visit(d.value);
+}
+
+Effect worse(Effect a, Effect b) { return std::max(a, b); }
+
+// The worst of what a module does, from those of the modules before it.
+class Effects {
+ public:
+  explicit Effects(const graph::Graph& graph) : of_(graph.modules.size(), Effect::TotalPure) {
+    for (size_t i = 0; i < graph.modules.size(); ++i) {
+      const graph::Module& module = graph.modules[i];
+      for (graph::NodeId id : module.order) of_[i] = worse(of_[i], node(module, module.nodes[id]));
+    }
+  }
+  Effect node(const graph::Module& module, const graph::Node& node) const {
+    Effect effect = one(node.op, node.callee);
+    if (node.op == Op::CoreRepeat) effect = callee(module.repeats[static_cast<size_t>(node.repeat)].callee);
+    for (const Operand& input : node.inputs) effect = worse(effect, operand(module, input));
+    return effect;
+  }
+
+ private:
+  Effect callee(graph::ModuleId id) const { return of_[static_cast<size_t>(id.index)]; }
+  Effect one(Op op, graph::ModuleId called) const { return op == Op::CoreCall ? callee(called) : op_info(op).effect; }
+  Effect operand(const graph::Module& module, const Operand& operand) const {
+    const graph::Nested* nested = operand.get<graph::Nested>();
+    if (!nested) return Effect::TotalPure;
+    const graph::NestedExpr& expr = module.nested[nested->expr];
+    Effect effect = one(expr.op, expr.callee);
+    for (const Operand& input : expr.inputs) effect = worse(effect, this->operand(module, input));
+    return effect;
+  }
+  std::vector<Effect> of_;
+};
+
+}  // namespace
+
+bool pass_aliases(PassContext& context) {
+  bool changed = false;
+  for (graph::Module& module : context.graph.modules) {
+    std::unordered_map<graph::ValueId, graph::ValueId, IdHash> target;
+    for (graph::NodeId id : module.order) {
+      const graph::Node& node = module.nodes[id];
+      if (node.op != Op::CoreAlias || node.inputs.size() != 1 || node.outputs.size() != 1) continue;
+      const graph::Ref* ref = node.inputs[0].get<graph::Ref>();
+      if (!ref || module.values[ref->value].type != module.values[node.outputs[0]].type) continue;
+      auto further = target.find(ref->value);
+      target.emplace(node.outputs[0], further == target.end() ? ref->value : further->second);
+    }
+    if (target.empty()) continue;
+    each_operand(module, [&](Operand& operand) {
+      if (auto* ref = operand.get<graph::Ref>()) {
+        auto it = target.find(ref->value);
+        if (it != target.end()) ref->value = it->second, changed = true;
+      } else if (auto* path = operand.get<graph::Path>()) {
+        for (graph::PathPiece& piece : path->pieces) {
+          auto it = target.find(piece.value);
+          if (piece.placeholder && it != target.end()) piece.value = it->second, changed = true;
+        }
+      }
+    });
+  }
+  return changed;
+}
+
+bool pass_dead(PassContext& context) {
+  Effects effects(context.graph);
+  bool changed = false;
+  for (graph::Module& module : context.graph.modules) {
+    std::vector<bool> used(module.values.size());
+    auto mark = [&](const Operand& operand) {
+      graph::for_each_value(module, operand, [&](graph::ValueId v) { used[static_cast<size_t>(v.index)] = true; });
+    };
+    for (const Operand& output : module.outputs) mark(output);
+    for (const graph::Constraint& constraint : module.constraints) {
+      mark(constraint.fact.left);
+      mark(constraint.fact.right);
+      for (const graph::Fact& guard : constraint.guards) mark(guard.left), mark(guard.right);
+    }
+    std::vector<graph::NodeId> kept;
+    for (auto it = module.order.rbegin(); it != module.order.rend(); ++it) {
+      const graph::Node& node = module.nodes[*it];
+      bool wanted = effects.node(module, node) != Effect::TotalPure;
+      for (graph::ValueId out : node.outputs) wanted |= used[static_cast<size_t>(out.index)];
+      if (!wanted) continue;
+      for (const Operand& input : node.inputs) mark(input);
+      for (const graph::Attr& attr : node.attrs) mark(attr.value);
+      for (const graph::PathPiece& piece : node.scope.pieces) {
+        if (piece.placeholder && piece.value.valid()) used[static_cast<size_t>(piece.value.index)] = true;
+      }
+      kept.push_back(*it);
+    }
+    changed |= kept.size() != module.order.size();
+    std::reverse(kept.begin(), kept.end());
+    module.order = std::move(kept);
+  }
+  return changed;
+}
+
+bool pass_prune(PassContext& context) {
+  graph::Graph& graph = context.graph;
+  std::vector<bool> reached(graph.modules.size());
+  auto reach = [&](auto&& self, graph::ModuleId id) -> void {
+    if (!id.valid() || reached[static_cast<size_t>(id.index)]) return;
+    reached[static_cast<size_t>(id.index)] = true;
+    graph::Module& module = graph[id];
+    auto from_operand = [&](auto&& again, const Operand& operand) -> void {
+      if (auto* global = operand.get<graph::GlobalRef>()) self(self, global->module);
+      if (auto* path = operand.get<graph::Path>()) {
+        for (const graph::PathPiece& piece : path->pieces) self(self, piece.global);
+      }
+      const graph::Nested* nested = operand.get<graph::Nested>();
+      if (!nested) return;
+      const graph::NestedExpr& expr = module.nested[nested->expr];
+      self(self, expr.callee);
+      for (const Operand& input : expr.inputs) again(again, input);
+    };
+    for (graph::NodeId node_id : module.order) {
+      const graph::Node& node = module.nodes[node_id];
+      self(self, node.callee);
+      if (node.repeat >= 0) self(self, module.repeats[static_cast<size_t>(node.repeat)].callee);
+      for (const Operand& input : node.inputs) from_operand(from_operand, input);
+      for (const graph::PathPiece& piece : node.scope.pieces) self(self, piece.global);
+    }
+    for (const Operand& output : module.outputs) from_operand(from_operand, output);
+  };
+  reach(reach, graph.main);
+  // A rigid dim without a value names its global binding.
+  for (size_t i = 0; i < graph.modules.size(); ++i) {
+    TypeKind kind = context.types.kind(graph.modules[i].return_type);
+    if (!graph.modules[i].is_global || (kind != TypeKind::Int && kind != TypeKind::Dim)) continue;
+    SymbolId rigid = context.types.dims().symbol(graph.modules[i].name, SymbolKind::Rigid);
+    if (!context.types.dims().symbol(rigid).value) reach(reach, graph::ModuleId{static_cast<int32_t>(i)});
+  }
+  if (std::find(reached.begin(), reached.end(), false) == reached.end()) return false;
+  std::vector<graph::ModuleId> now(graph.modules.size());
+  std::vector<graph::Module> kept;
+  for (size_t i = 0; i < graph.modules.size(); ++i) {
+    if (!reached[i]) continue;
+    now[i] = graph::ModuleId{static_cast<int32_t>(kept.size())};
+    kept.push_back(std::move(graph.modules[i]));
+  }
+  graph.modules = std::move(kept);
+  auto move = [&](graph::ModuleId& id) {
+    if (id.valid()) id = now[static_cast<size_t>(id.index)];
+  };
+  move(graph.main);
+  for (graph::Module& module : graph.modules) {
+    for (graph::NodeId id : module.order) {
+      move(module.nodes[id].callee);
+      for (graph::PathPiece& piece : module.nodes[id].scope.pieces) move(piece.global);
+    }
+    for (graph::RepeatInfo& info : module.repeats) move(info.callee);
+    for (graph::NestedExpr& expr : module.nested) move(expr.callee);
+    each_operand(module, [&](Operand& operand) {
+      if (auto* global = operand.get<graph::GlobalRef>()) move(global->module);
+      if (auto* path = operand.get<graph::Path>()) {
+        for (graph::PathPiece& piece : path->pieces) move(piece.global);
+      }
+    });
+  }
+  return true;
+}
+
+}  // namespace axon::opt
