@@ -10,8 +10,8 @@ namespace {
 
 using graph::Operand;
 
-// Calls `visit` with every operand of a module that stands anywhere but within a nested expression, and
-// with those of nested expressions.
+// Calls `visit` with every operand of a module that stands anywhere but within a nested expression,
+// and with those of nested expressions.
 template <class Visit>
 void each_operand(graph::Module& module, Visit&& visit) {
   for (graph::NodeId id : module.order) {
@@ -39,14 +39,17 @@ class Effects {
   }
   Effect node(const graph::Module& module, const graph::Node& node) const {
     Effect effect = one(node.op, node.callee);
-    if (node.op == Op::CoreRepeat) effect = callee(module.repeats[static_cast<size_t>(node.repeat)].callee);
+    if (node.op == Op::CoreRepeat)
+      effect = callee(module.repeats[static_cast<size_t>(node.repeat)].callee);
     for (const Operand& input : node.inputs) effect = worse(effect, operand(module, input));
     return effect;
   }
 
  private:
   Effect callee(graph::ModuleId id) const { return of_[static_cast<size_t>(id.index)]; }
-  Effect one(Op op, graph::ModuleId called) const { return op == Op::CoreCall ? callee(called) : op_info(op).effect; }
+  Effect one(Op op, graph::ModuleId called) const {
+    return op == Op::CoreCall ? callee(called) : op_info(op).effect;
+  }
   Effect operand(const graph::Module& module, const Operand& operand) const {
     const graph::Nested* nested = operand.get<graph::Nested>();
     if (!nested) return Effect::TotalPure;
@@ -94,7 +97,8 @@ bool pass_dead(PassContext& context) {
   for (graph::Module& module : context.graph.modules) {
     std::vector<bool> used(module.values.size());
     auto mark = [&](const Operand& operand) {
-      graph::for_each_value(module, operand, [&](graph::ValueId v) { used[static_cast<size_t>(v.index)] = true; });
+      graph::for_each_value(module, operand,
+                            [&](graph::ValueId v) { used[static_cast<size_t>(v.index)] = true; });
     };
     for (const Operand& output : module.outputs) mark(output);
     for (const graph::Constraint& constraint : module.constraints) {
@@ -111,7 +115,8 @@ bool pass_dead(PassContext& context) {
       for (const Operand& input : node.inputs) mark(input);
       for (const graph::Attr& attr : node.attrs) mark(attr.value);
       for (const graph::PathPiece& piece : node.scope.pieces) {
-        if (piece.placeholder && piece.value.valid()) used[static_cast<size_t>(piece.value.index)] = true;
+        if (piece.placeholder && piece.value.valid())
+          used[static_cast<size_t>(piece.value.index)] = true;
       }
       kept.push_back(*it);
     }
@@ -155,7 +160,8 @@ bool pass_prune(PassContext& context) {
     TypeKind kind = context.types.kind(graph.modules[i].return_type);
     if (!graph.modules[i].is_global || (kind != TypeKind::Int && kind != TypeKind::Dim)) continue;
     SymbolId rigid = context.types.dims().symbol(graph.modules[i].name, SymbolKind::Rigid);
-    if (!context.types.dims().symbol(rigid).value) reach(reach, graph::ModuleId{static_cast<int32_t>(i)});
+    if (!context.types.dims().symbol(rigid).value)
+      reach(reach, graph::ModuleId{static_cast<int32_t>(i)});
   }
   if (std::find(reached.begin(), reached.end(), false) == reached.end()) return false;
   std::vector<graph::ModuleId> now(graph.modules.size());

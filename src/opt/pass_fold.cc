@@ -1,4 +1,5 @@
-// Folding in structured graphs: literals meet literals, the checkpoint answers, known selects choose.
+// Folding in structured graphs: literals meet literals, the checkpoint answers, known selects
+// choose.
 #include <optional>
 #include <unordered_map>
 
@@ -18,14 +19,17 @@ bool is_literal(const Operand& operand) {
     case OperandKind::Bool:
     case OperandKind::Int:
     case OperandKind::Float:
-    case OperandKind::String: return true;
-    default: return false;
+    case OperandKind::String:
+      return true;
+    default:
+      return false;
   }
 }
 
 class Folder {
  public:
-  explicit Folder(PassContext& context) : context_(context), globals_(context.graph.modules.size()) {}
+  explicit Folder(PassContext& context)
+      : context_(context), globals_(context.graph.modules.size()) {}
 
   bool run() {
     for (size_t i = 0; i < context_.graph.modules.size(); ++i) {
@@ -34,7 +38,8 @@ class Folder {
       known_.clear();
       for (graph::NodeId id : module.order) fold_node(module.nodes[id]);
       for (Operand& output : module.outputs) replace(output);
-      if (module.is_global && module.outputs.size() == 1 && is_literal(module.outputs[0])) globals_[i] = module.outputs[0];
+      if (module.is_global && module.outputs.size() == 1 && is_literal(module.outputs[0]))
+        globals_[i] = module.outputs[0];
     }
     return changed_;
   }
@@ -85,8 +90,10 @@ class Folder {
     }
     if (node.outputs.size() != 1) return;
     std::optional<Operand> literal;
-    if (node.op == Op::CoreAlias && node.inputs.size() == 1 && is_literal(node.inputs[0])) literal = node.inputs[0];
-    else literal = fold(node.op, node.inputs, node.type);
+    if (node.op == Op::CoreAlias && node.inputs.size() == 1 && is_literal(node.inputs[0]))
+      literal = node.inputs[0];
+    else
+      literal = fold(node.op, node.inputs, node.type);
     if (literal) known_.emplace(node.outputs[0], *literal);
   }
 
@@ -113,8 +120,10 @@ class Folder {
     std::optional<bool> truth = compare(op, a, b);
     if (truth) return graph::lit_bool(*truth, context_.types);
     auto *x = a.get<graph::LitBool>(), *y = b.get<graph::LitBool>();
-    if (x && y && op == Op::CoreBinaryAnd) return graph::lit_bool(x->value && y->value, context_.types);
-    if (x && y && op == Op::CoreBinaryOr) return graph::lit_bool(x->value || y->value, context_.types);
+    if (x && y && op == Op::CoreBinaryAnd)
+      return graph::lit_bool(x->value && y->value, context_.types);
+    if (x && y && op == Op::CoreBinaryOr)
+      return graph::lit_bool(x->value || y->value, context_.types);
     return arithmetic(op, a, b);
   }
 
@@ -123,28 +132,39 @@ class Folder {
     if (equality && is_literal(a) && is_literal(b)) {
       bool nulls = a.kind() == OperandKind::Null || b.kind() == OperandKind::Null;
       std::optional<bool> equal;
-      if (nulls) equal = a.kind() == b.kind();
-      else if (a.kind() != b.kind()) return std::nullopt;
-      else if (auto* t = a.get<graph::LitBool>()) equal = t->value == b.as<graph::LitBool>().value;
-      else if (auto* s = a.get<graph::LitString>()) equal = s->value == b.as<graph::LitString>().value;
-      else if (auto* n = a.get<graph::LitInt>()) equal = n->value == b.as<graph::LitInt>().value;
+      if (nulls)
+        equal = a.kind() == b.kind();
+      else if (a.kind() != b.kind())
+        return std::nullopt;
+      else if (auto* t = a.get<graph::LitBool>())
+        equal = t->value == b.as<graph::LitBool>().value;
+      else if (auto* s = a.get<graph::LitString>())
+        equal = s->value == b.as<graph::LitString>().value;
+      else if (auto* n = a.get<graph::LitInt>())
+        equal = n->value == b.as<graph::LitInt>().value;
       if (equal) return *equal == (op == Op::CoreBinaryEq);
     }
     auto *x = a.get<graph::LitInt>(), *y = b.get<graph::LitInt>();
     if (!x || !y) return std::nullopt;
     switch (op) {
-      case Op::CoreBinaryLt: return x->value < y->value;
-      case Op::CoreBinaryLe: return x->value <= y->value;
-      case Op::CoreBinaryGt: return x->value > y->value;
-      case Op::CoreBinaryGe: return x->value >= y->value;
-      default: return std::nullopt;
+      case Op::CoreBinaryLt:
+        return x->value < y->value;
+      case Op::CoreBinaryLe:
+        return x->value <= y->value;
+      case Op::CoreBinaryGt:
+        return x->value > y->value;
+      case Op::CoreBinaryGe:
+        return x->value >= y->value;
+      default:
+        return std::nullopt;
     }
   }
 
   std::optional<Operand> arithmetic(Op op, const Operand& a, const Operand& b) {
     auto *x = a.get<graph::LitInt>(), *y = b.get<graph::LitInt>();
     if (!x || !y) return std::nullopt;
-    bool whole = context_.types.kind(a.type) != TypeKind::Float && context_.types.kind(b.type) != TypeKind::Float;
+    bool whole = context_.types.kind(a.type) != TypeKind::Float &&
+                 context_.types.kind(b.type) != TypeKind::Float;
     int64_t result = 0;
     bool overflow = true;
     if (op == Op::CoreBinaryAdd) overflow = __builtin_add_overflow(x->value, y->value, &result);

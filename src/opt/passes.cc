@@ -1,9 +1,9 @@
 // The pass runner.
 #include "opt/passes.h"
 
-#include <algorithm>
-
 #include <fmt/format.h>
+
+#include <algorithm>
 
 #include "graph/verify.h"
 
@@ -35,22 +35,25 @@ size_t count_nodes(const graph::Graph& graph) {
   return n;
 }
 
-std::optional<std::vector<PassRun>> run_passes(graph::Graph& graph, TypeTable& types, const Answers& answers,
-                                               const PassOptions& options, DiagSink& sink,
-                                               function_ref<void(const PassRun&, const graph::Graph&)> after) {
+std::optional<std::vector<PassRun>> run_passes(
+    graph::Graph& graph, TypeTable& types, const Answers& answers, const PassOptions& options,
+    DiagSink& sink, function_ref<void(const PassRun&, const graph::Graph&)> after) {
   PassContext context{graph, types, answers};
   std::vector<PassRun> runs;
   for (int round = 0; round < kMaxRounds; ++round) {
     bool changed = false;
     for (const Pass& pass : kPasses) {
-      bool skipped = std::find(options.skip.begin(), options.skip.end(), pass.name) != options.skip.end();
+      bool skipped =
+          std::find(options.skip.begin(), options.skip.end(), pass.name) != options.skip.end();
       if (!skipped) {
         PassRun run{pass.name, round, count_nodes(graph), 0};
         bool here = pass.run(context);
         run.nodes_after = count_nodes(graph);
         runs.push_back(run);
         changed |= here;
-        if (here && options.verify && !graph::verify(graph, types, fmt::format("pass `{}`", pass.name), sink)) return std::nullopt;
+        if (here && options.verify &&
+            !graph::verify(graph, types, fmt::format("pass `{}`", pass.name), sink))
+          return std::nullopt;
         if (here) after(run, graph);
       }
       if (pass.name == options.stop_after) return runs;

@@ -1,5 +1,5 @@
-// Runs the structured passes (design.md 2): what emitters, dumps and the evaluator read. Calls, loops and
-// scopes stay; meaning stays as it was.
+// Runs the structured passes (design.md 2): what emitters, dumps and the evaluator read. Calls,
+// loops and scopes stay; meaning stays as it was.
 #pragma once
 
 #include <optional>
@@ -15,9 +15,9 @@
 namespace axon::opt {
 
 struct PassOptions {
-  std::vector<std::string> skip;   // names of passes
-  std::string stop_after;          // name of the last pass to run, once; empty: to the fixpoint
-  bool verify = false;             // after every pass that changed something
+  std::vector<std::string> skip;  // names of passes
+  std::string stop_after;         // name of the last pass to run, once; empty: to the fixpoint
+  bool verify = false;            // after every pass that changed something
 };
 
 // One run of one pass.
@@ -30,11 +30,11 @@ struct PassRun {
 std::vector<std::string_view> pass_names();
 size_t count_nodes(const graph::Graph& graph);
 
-// `after` sees the graph after each pass that changed it. Nothing after an error, which is in `sink`:
-// OPT-DIVERGE, GRAPH-INVALID.
-std::optional<std::vector<PassRun>> run_passes(graph::Graph& graph, TypeTable& types, const Answers& answers,
-                                               const PassOptions& options, DiagSink& sink,
-                                               function_ref<void(const PassRun&, const graph::Graph&)> after);
+// `after` sees the graph after each pass that changed it. Nothing after an error, which is in
+// `sink`: OPT-DIVERGE, GRAPH-INVALID.
+std::optional<std::vector<PassRun>> run_passes(
+    graph::Graph& graph, TypeTable& types, const Answers& answers, const PassOptions& options,
+    DiagSink& sink, function_ref<void(const PassRun&, const graph::Graph&)> after);
 
 // What a pass works on.
 struct PassContext {

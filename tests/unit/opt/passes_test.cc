@@ -27,7 +27,8 @@ std::string run(std::string_view text, const PassOptions& options = {}) {
   Tables t;
   graph::Graph graph = read(text, t);
   model::ParamIndex params({{"head.weight", Storage::F32, {2, 2}}});
-  auto runs = run_passes(graph, t.types, Answers{&params}, options, t.sink, [](const PassRun&, const graph::Graph&) {});
+  auto runs = run_passes(graph, t.types, Answers{&params}, options, t.sink,
+                         [](const PassRun&, const graph::Graph&) {});
   for (const Diagnostic& d : t.sink.all()) ADD_FAILURE() << message_of(d);
   EXPECT_TRUE(runs);
   return graph::write_graph(graph, t.types);
@@ -91,11 +92,19 @@ TEST(Passes, KeepWhatADecoderDoes) {
   auto text = read_file(std::string(AXON_SOURCE_DIR) + "/tests/opt/mini_llama.graph");
   ASSERT_TRUE(text.ok());
   graph::Graph before = read(*text, t), after = read(*text, t);
-  std::vector<model::TensorInfo> all = {{"embed.weight", Storage::F32, {11, 8}}, {"norm.weight", Storage::F32, {8}}};
+  std::vector<model::TensorInfo> all = {{"embed.weight", Storage::F32, {11, 8}},
+                                        {"norm.weight", Storage::F32, {8}}};
   for (int i = 0; i < 2; ++i) {
-    for (auto [name, shape] : std::vector<std::pair<const char*, std::vector<int64_t>>>{
-             {"ln1", {8}}, {"ln2", {8}}, {"q", {8, 8}}, {"k", {4, 8}}, {"v", {8, 4}}, {"o", {8, 8}},
-             {"gate", {12, 8}}, {"up", {12, 8}}, {"down", {8, 12}}}) {
+    for (auto [name, shape] :
+         std::vector<std::pair<const char*, std::vector<int64_t>>>{{"ln1", {8}},
+                                                                   {"ln2", {8}},
+                                                                   {"q", {8, 8}},
+                                                                   {"k", {4, 8}},
+                                                                   {"v", {8, 4}},
+                                                                   {"o", {8, 8}},
+                                                                   {"gate", {12, 8}},
+                                                                   {"up", {12, 8}},
+                                                                   {"down", {8, 12}}}) {
       all.push_back({"layers." + std::to_string(i) + "." + name + ".weight", Storage::F32, shape});
     }
   }
@@ -103,18 +112,21 @@ TEST(Passes, KeepWhatADecoderDoes) {
   size_t nodes = count_nodes(after);
   PassOptions options;
   options.verify = true;
-  auto runs = run_passes(after, t.types, Answers{&params}, options, t.sink, [](const PassRun&, const graph::Graph&) {});
+  auto runs = run_passes(after, t.types, Answers{&params}, options, t.sink,
+                         [](const PassRun&, const graph::Graph&) {});
   for (const Diagnostic& d : t.sink.all()) ADD_FAILURE() << message_of(d);
   ASSERT_TRUE(runs);
   EXPECT_LT(count_nodes(after), nodes);
   auto flat = [&](const graph::Graph& graph) {
     Forest forest;
-    auto dim = [&](std::string_view name) { return t.dims.of(t.dims.symbol(t.names.intern(name), SymbolKind::Variable)); };
+    auto dim = [&](std::string_view name) {
+      return t.dims.of(t.dims.symbol(t.names.intern(name), SymbolKind::Variable));
+    };
     SpecialiseOptions unrolled;
     unrolled.classes = false;
     auto r = specialise(graph, t.types, forest,
-                        {forest.tensor({dim("B"), dim("S")}, DType::I64), forest.null(), forest.null(),
-                         forest.boolean(true), forest.integer(dim("C"))},
+                        {forest.tensor({dim("B"), dim("S")}, DType::I64), forest.null(),
+                         forest.null(), forest.boolean(true), forest.integer(dim("C"))},
                         Answers{&params}, unrolled, t.sink);
     return r ? graph::write_graph(r->graph, t.types) : std::string("nothing");
   };
