@@ -189,6 +189,20 @@ def compare_score(
     near(np.array(found["logprobs"]), want, tolerance, "log-probabilities")
 
 
+def compare_capacities(axon: Axon, model, prompt: list[int]) -> None:
+    """The room made for positions changes no probability."""
+    ids = ",".join(str(number) for number in prompt)
+    seen = []
+    for room in (64, 91, 128):
+        options = ("--prompt-ids", ids, "-c", room, "--logprobs", 20)
+        tokens = axon.run(model, *options, count=16)["results"][0]["logprobs"]
+        seen.append(
+            [place["logprob"] for token in tokens for place in token["likeliest"]]
+        )
+    for number, other in enumerate(seen[1:]):
+        near(np.array(other), np.array(seen[0]), SAME_PROGRAM, f"capacity {number + 1}")
+
+
 def tiny_prompts(vocabulary: int) -> list[list[int]]:
     """Three prompts of different lengths, and one of a single token."""
     draw = np.random.default_rng(7)
@@ -227,6 +241,10 @@ def tiny_causal(axon: Axon, tally: Tally, folder: pathlib.Path, want: Expected) 
     tally.check(
         f"{name}: score",
         lambda: compare_score(axon, folder, members[2], alone[2], TINY_LOGITS),
+    )
+    tally.check(
+        f"{name}: three capacities",
+        lambda: compare_capacities(axon, folder, members[2]),
     )
     for side in ("left", "right"):
         tally.check(
