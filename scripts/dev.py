@@ -45,6 +45,24 @@ def run(*command: object, **kwargs) -> None:
         sys.exit(done.returncode if 0 < done.returncode < 256 else 1)
 
 
+def quietly(*command: object, **kwargs) -> None:
+    """Runs a command whose output matters only when it fails."""
+    words = [str(word) for word in command]
+    done = subprocess.run(
+        words,
+        check=False,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        errors="replace",
+        **kwargs,
+    )
+    if done.returncode != 0:
+        print(done.stdout[-20000:], file=sys.stderr)
+        say(f"failed ({done.returncode}): {' '.join(words[:6])} …")
+        sys.exit(3)
+
+
 # ---- setup ---------------------------------------------------------------------------------
 
 
@@ -102,17 +120,9 @@ def setup_packages() -> None:
         sys.exit(3)
     say("installing " + " ".join(missing))
     env = dict(os.environ, DEBIAN_FRONTEND="noninteractive")
-    run("apt-get", "update", "-qq", env=env, stdout=sys.stderr)
-    run(
-        "apt-get",
-        "install",
-        "-y",
-        "-qq",
-        "--no-install-recommends",
-        *missing,
-        env=env,
-        stdout=sys.stderr,
-    )
+    quietly("apt-get", "update", "-qq", env=env)
+    install = ["apt-get", "install", "-y", "-qq", "--no-install-recommends"]
+    quietly(*install, *missing, env=env)
 
 
 def python_with_venv() -> str:
