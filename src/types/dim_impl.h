@@ -68,7 +68,8 @@ struct DimTable::Impl {
   DimId mul(DimTable& table, DimId a, DimId b);
   DimId div(DimTable& table, DimId a, DimId b);
   DimId extremum(AtomKind kind, DimId a, DimId b);
-  void collect(DimId dim, std::vector<SymbolId>& out, std::set<SymbolId>& seen) const;
+  // Adds the symbols that are not there yet; a dim has few.
+  void collect(DimId dim, std::vector<SymbolId>& out) const;
 };
 
 }  // namespace axon

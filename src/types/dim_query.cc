@@ -22,23 +22,21 @@ std::optional<SymbolId> DimTable::as_symbol(DimId dim) const {
   return atom.symbol;
 }
 
-void DimTable::Impl::collect(DimId dim, std::vector<SymbolId>& out,
-                             std::set<SymbolId>& seen) const {
+void DimTable::Impl::collect(DimId dim, std::vector<SymbolId>& out) const {
   for (const Term& term : poly(dim).terms) {
     for (const Factor& f : term.factors) {
       const DimAtom& a = atom(f.atom);
-      if (a.kind == AtomKind::Symbol) {
-        if (seen.insert(a.symbol).second) out.push_back(a.symbol);
-      }
-      for (DimId operand : a.operands) collect(operand, out, seen);
+      bool is_new = a.kind == AtomKind::Symbol &&
+                    std::find(out.begin(), out.end(), a.symbol) == out.end();
+      if (is_new) out.push_back(a.symbol);
+      for (DimId operand : a.operands) collect(operand, out);
     }
   }
 }
 
 std::vector<SymbolId> DimTable::symbols(DimId dim) const {
   std::vector<SymbolId> out;
-  std::set<SymbolId> seen;
-  impl_->collect(dim, out, seen);
+  impl_->collect(dim, out);
   return out;
 }
 

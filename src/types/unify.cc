@@ -15,10 +15,17 @@ DimId Unifier::unknown() {
   return dims_.of(symbol);
 }
 
+bool Unifier::settled(DimId dim) const {
+  if (auto symbol = dims_.as_symbol(dim)) return dim_bindings_.count(*symbol) == 0;
+  if (dims_.as_integer(dim)) return true;
+  for (SymbolId symbol : dims_.symbols(dim)) {
+    if (dim_bindings_.count(symbol) > 0) return false;
+  }
+  return true;
+}
+
 DimId Unifier::resolve(DimId dim) {
-  bool any = false;
-  for (SymbolId symbol : dims_.symbols(dim)) any = any || dim_bindings_.count(symbol) > 0;
-  if (!any) return dim;
+  if (settled(dim)) return dim;
   // Bindings never form a cycle (each is made after an occurs check on resolved sides).
   return dims_.substitute(dim, [&](SymbolId symbol) -> DimId {
     auto bound = dim_bindings_.find(symbol);

@@ -89,6 +89,10 @@ class Unifier {
   TypeId binding_of_variable(SymbolId symbol);
 
  private:
+  // Whether nothing inside is bound: it resolves to itself.
+  bool settled(DimId dim) const;
+  bool settled(const std::vector<Axis>& axes) const;
+  bool settled(TypeId type) const;
   int priority(SymbolId symbol) const;
   bool prefers_left(SymbolId left, SymbolId right) const;
   bool may_bind(SymbolId symbol, DimId dim) const;

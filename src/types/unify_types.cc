@@ -31,8 +31,23 @@ size_t run_position(const std::vector<Axis>& axes) {
 
 // ---- resolution ----------------------------------------------------------------------------
 
+bool Unifier::settled(const std::vector<Axis>& axes) const {
+  return std::all_of(axes.begin(), axes.end(), [&](const Axis& axis) {
+    return axis.is_run() ? run_bindings_.count(axis.run) == 0 : settled(axis.dim);
+  });
+}
+
+bool Unifier::settled(TypeId type) const {
+  const TypeData& data = types_.get(type);
+  if (data.kind == TypeKind::Variable) return type_bindings_.count(data.variable) == 0;
+  return settled(data.axes) && std::all_of(data.items.begin(), data.items.end(),
+                                           [&](TypeId item) { return settled(item); });
+}
+
 std::vector<Axis> Unifier::resolve(const std::vector<Axis>& axes) {
+  if (settled(axes)) return axes;
   std::vector<Axis> out;
+  out.reserve(axes.size());
   for (const Axis& axis : axes) {
     if (!axis.is_run()) {
       out.push_back({resolve(axis.dim), {}});
@@ -49,7 +64,8 @@ std::vector<Axis> Unifier::resolve(const std::vector<Axis>& axes) {
 }
 
 TypeId Unifier::resolve(TypeId type) {
-  const TypeData data = types_.get(type);
+  if (settled(type)) return type;
+  const TypeData data = types_.get(type);  // a copy: the store grows below
   switch (data.kind) {
     case TypeKind::Variable: {
       auto bound = type_bindings_.find(data.variable);
