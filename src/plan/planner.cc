@@ -17,7 +17,7 @@ Planner::Planner(const graph::Graph& graph, TypeTable& types, const opt::Answers
       answers_(answers),
       options_(options),
       context_(program_, types, answers, sink),
-      roles_(find_roles(main_, types.dims().names())) {
+      roles_(opt::find_roles(main_, types.dims().names())) {
   context_.files = options.files;
 }
 

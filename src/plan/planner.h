@@ -4,10 +4,10 @@
 #include <string>
 #include <vector>
 
+#include "opt/roles.h"
 #include "plan/context.h"
 #include "plan/lower.h"
 #include "plan/plan.h"
-#include "plan/roles.h"
 
 namespace axon::plan {
 
@@ -67,7 +67,7 @@ class Planner {
   runtime::Program program_;
   Context context_;
   opt::Forest forest_;
-  Roles roles_;
+  opt::Roles roles_;
   std::vector<DimId> ids_dims_;  // [B,S]
   DimId capacity_, rows_;
   opt::TreeId cache_;  // the cache after `start`

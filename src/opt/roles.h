@@ -7,7 +7,7 @@
 #include "graph/graph.h"
 #include "support/interner.h"
 
-namespace axon::plan {
+namespace axon::opt {
 
 struct Roles {
   int ids = -1, mask = -1, cache = -1, use_cache = -1, capacity = -1;  // inputs
@@ -16,4 +16,4 @@ struct Roles {
 };
 Roles find_roles(const graph::Module& main, const Interner& names);
 
-}  // namespace axon::plan
+}  // namespace axon::opt

@@ -1,9 +1,9 @@
 // Roles by name, first match.
-#include "plan/roles.h"
+#include "opt/roles.h"
 
 #include <initializer_list>
 
-namespace axon::plan {
+namespace axon::opt {
 namespace {
 
 template <class NameAt>
@@ -38,4 +38,4 @@ Roles find_roles(const graph::Module& main, const Interner& names) {
   return roles;
 }
 
-}  // namespace axon::plan
+}  // namespace axon::opt

@@ -1,0 +1,130 @@
+// Makers of the document tree.
+#include "emit/py/tree.h"
+
+#include "support/check.h"
+#include "support/text.h"
+
+namespace axon::emit::py {
+namespace {
+
+Expr make(Expr::Kind kind, std::string_view text, std::vector<Expr> items) {
+  return Expr{kind, std::string(text), std::move(items)};
+}
+
+Stmt statement(Stmt::Kind kind, std::string_view text, std::vector<Expr> exprs) {
+  Stmt out;
+  out.kind = kind;
+  out.text = std::string(text);
+  out.exprs = std::move(exprs);
+  return out;
+}
+
+}  // namespace
+
+Expr atom(std::string_view text) { return make(Expr::Kind::Atom, text, {}); }
+
+Expr integer(int64_t value) {
+  if (value >= 0) return atom(std::to_string(value));
+  return unary("-", atom(std::to_string(value).substr(1)));
+}
+
+Expr real(double value) {
+  if (value != value) return call(atom("float"), {text("nan")});
+  if (value < 0) return unary("-", real(-value));
+  if (value > 1.7976931348623157e308) return call(atom("float"), {text("inf")});
+  std::string shown = show_double(value);
+  return atom(shown);
+}
+
+Expr text(std::string_view characters) { return make(Expr::Kind::String, characters, {}); }
+
+Expr attribute(Expr of, std::string_view name) {
+  return make(Expr::Kind::Attribute, name, {std::move(of)});
+}
+
+Expr dotted(std::string_view path) {
+  std::vector<std::string_view> parts = split(path, '.');
+  Expr out = atom(parts[0]);
+  for (size_t i = 1; i < parts.size(); ++i) out = attribute(std::move(out), parts[i]);
+  return out;
+}
+
+Expr index(Expr of, std::vector<Expr> places) {
+  places.insert(places.begin(), std::move(of));
+  return make(Expr::Kind::Index, "", std::move(places));
+}
+
+Expr call(Expr function, std::vector<Expr> arguments) {
+  arguments.insert(arguments.begin(), std::move(function));
+  return make(Expr::Kind::Call, "", std::move(arguments));
+}
+
+Expr keyword(std::string_view name, Expr value) {
+  return make(Expr::Kind::Keyword, name, {std::move(value)});
+}
+
+Expr unary(std::string_view op, Expr value) {
+  return make(Expr::Kind::Unary, op, {std::move(value)});
+}
+
+Expr binary(Expr left, std::string_view op, Expr right) {
+  return make(Expr::Kind::Binary, op, {std::move(left), std::move(right)});
+}
+
+Expr conditional(Expr then, Expr condition, Expr otherwise) {
+  return make(Expr::Kind::Conditional, "",
+              {std::move(then), std::move(condition), std::move(otherwise)});
+}
+
+Expr tuple(std::vector<Expr> items) { return make(Expr::Kind::Tuple, "", std::move(items)); }
+Expr list(std::vector<Expr> items) { return make(Expr::Kind::List, "", std::move(items)); }
+
+Expr one_or_tuple(std::vector<Expr> items) {
+  AXON_CHECK(!items.empty(), "at least one item");
+  return items.size() == 1 ? std::move(items[0]) : tuple(std::move(items));
+}
+
+Stmt assign(Expr target, Expr value) {
+  return statement(Stmt::Kind::Assign, "", {std::move(target), std::move(value)});
+}
+Stmt evaluate(Expr value) { return statement(Stmt::Kind::Evaluate, "", {std::move(value)}); }
+Stmt return_(Expr value) { return statement(Stmt::Kind::Return, "", {std::move(value)}); }
+
+Stmt if_(Expr condition, std::vector<Stmt> body, std::vector<Stmt> otherwise) {
+  Stmt out = statement(Stmt::Kind::If, "", {std::move(condition)});
+  out.body = std::move(body);
+  out.otherwise = std::move(otherwise);
+  return out;
+}
+
+Stmt for_(Expr target, Expr iterable, std::vector<Stmt> body) {
+  Stmt out = statement(Stmt::Kind::For, "", {std::move(target), std::move(iterable)});
+  out.body = std::move(body);
+  return out;
+}
+
+Stmt docstring(std::string_view text) { return statement(Stmt::Kind::Docstring, text, {}); }
+Stmt comment(std::string_view text) { return statement(Stmt::Kind::Comment, text, {}); }
+Stmt blank() { return statement(Stmt::Kind::Blank, "", {}); }
+
+Stmt def(std::string_view name, std::vector<Param> params, std::optional<Expr> result,
+         std::vector<Stmt> body) {
+  Stmt out = statement(Stmt::Kind::Def, name, {});
+  out.params = std::move(params);
+  out.annotation = std::move(result);
+  out.body = std::move(body);
+  return out;
+}
+
+Stmt class_(std::string_view name, std::vector<Expr> bases, std::vector<Stmt> body) {
+  Stmt out = statement(Stmt::Kind::Class, name, std::move(bases));
+  out.body = std::move(body);
+  return out;
+}
+
+void for_each_atom(const Expr& expr, std::vector<std::string_view>& out) {
+  if (expr.kind == Expr::Kind::Atom) out.push_back(expr.text);
+  for (const Expr& item : expr.items) for_each_atom(item, out);
+}
+
+}  // namespace axon::emit::py
