@@ -423,6 +423,9 @@ def verb_fix(args: argparse.Namespace) -> None:
     python = sources(".py")
     mode = ["--check", "-q"] if args.check else ["-q"]
     run(tools / "ruff", "format", *mode, *python, cwd=ROOT)
+    if not args.check:  # whether programs are laid out is a test of the command
+        programs = [n for n in sources(".axon") if n.startswith(("stdlib/", "zoo/"))]
+        run(axon_binary(), "fmt", *programs, cwd=ROOT)
     run(sys.executable, ROOT / "scripts" / "check_layers.py")
     run(sys.executable, ROOT / "scripts" / "check_sizes.py")
 

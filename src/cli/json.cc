@@ -49,6 +49,10 @@ std::string error_json(const Error& error, int line) {
   return dump(Json{{"schema", 1}, {"error", inner}});
 }
 
+std::string fmt_json(const std::vector<std::string>& changed) {
+  return dump(Json{{"schema", 1}, {"changed", changed}});
+}
+
 std::string zoo_json(const std::vector<driver::ZooProgram>& programs) {
   Json list = Json::array();
   for (const driver::ZooProgram& program : programs) {

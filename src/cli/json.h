@@ -15,6 +15,8 @@ namespace axon::cli {
 
 // `line` is 0 where there is none.
 std::string error_json(const Error& error, int line);
+// Files that `fmt` changed, or with --check would change.
+std::string fmt_json(const std::vector<std::string>& changed);
 std::string zoo_json(const std::vector<driver::ZooProgram>& programs);
 std::string ids_json(const std::vector<int64_t>& ids, const std::string& text);
 

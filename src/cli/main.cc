@@ -30,6 +30,8 @@ int call_verb(const Options& options) {
       return verb_check(options);
     case Verb::Dump:
       return verb_dump(options);
+    case Verb::Fmt:
+      return verb_fmt(options);
     case Verb::Explain:
       return verb_explain(options);
     case Verb::Inspect:

@@ -134,6 +134,10 @@ void add_compile_verbs(CLI::App& app, Options& o) {
   dump->add_option("-o,--output", o.dump.output, "file");
   dump->add_option("--optimize", o.model.optimize, "0 switches folding, merging and fusion off");
   add_program(*dump, o.model);
+  CLI::App* fmt = verb("fmt", "lay out program files", Verb::Fmt);
+  fmt->add_option("file", o.fmt.files, "program files; `-` reads standard input, writes the result")
+      ->required();
+  fmt->add_flag("--check", o.fmt.check, "write nothing; list the files whose layout differs");
   CLI::App* explain = verb("explain", "what a diagnostic means", Verb::Explain);
   explain->add_option("code", o.explain_code, "diagnostic code")->required();
   CLI::App* completion = verb("completion", "shell completion script", Verb::Completion);
@@ -190,8 +194,9 @@ void add_model_verbs(CLI::App& app, Options& o) {
   bench->add_flag("--roofline", o.bench.roofline, "against the machine's limits");
 }
 
-const char* kVerbs[] = {"run",  "chat",    "embed",   "score", "tokenize", "forward", "check",
-                        "dump", "explain", "inspect", "zoo",   "list",     "bench",   "completion"};
+const char* kVerbs[] = {"run",     "chat",  "embed", "score", "tokenize",
+                        "forward", "check", "dump",  "fmt",   "explain",
+                        "inspect", "zoo",   "list",  "bench", "completion"};
 
 // A usage error with the closest verb or option named.
 int usage_error(const CLI::App& app, const std::string& text, int argc, char** argv,

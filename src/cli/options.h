@@ -120,6 +120,11 @@ struct DumpOptions {
   std::string output;
 };
 
+struct FmtOptions {
+  std::vector<std::string> files;  // `-` is standard input
+  bool check = false;
+};
+
 struct BenchOptions {
   std::vector<int64_t> prompt{512};
   std::vector<int64_t> generate{128};
@@ -141,6 +146,7 @@ enum class Verb : uint8_t {
   Forward,
   Check,
   Dump,
+  Fmt,
   Explain,
   Inspect,
   Zoo,
@@ -164,6 +170,7 @@ struct Options {
   ForwardOptions forward;
   CheckOptions check;
   DumpOptions dump;
+  FmtOptions fmt;
   BenchOptions bench;
   std::string explain_code;
   std::string shell;  // completion bash|zsh|fish

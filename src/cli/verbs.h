@@ -13,6 +13,7 @@ int verb_tokenize(const Options& options);
 int verb_forward(const Options& options);
 int verb_check(const Options& options);
 int verb_dump(const Options& options);
+int verb_fmt(const Options& options);
 int verb_explain(const Options& options);
 int verb_inspect(const Options& options);
 int verb_zoo(const Options& options);

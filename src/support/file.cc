@@ -56,6 +56,8 @@ Result<void> write_file(const std::string& path, std::string_view bytes) {
   std::string temporary = path + ".tmp" + std::to_string(::getpid());
   int fd = ::open(temporary.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
   if (fd < 0) return world_error("FILE-WRITE", path, "write");
+  struct stat before;  // a file that is replaced keeps its permissions
+  if (::stat(path.c_str(), &before) == 0) (void)::fchmod(fd, before.st_mode & 07777);
   size_t done = 0;
   while (done < bytes.size()) {
     ssize_t n = ::write(fd, bytes.data() + done, bytes.size() - done);

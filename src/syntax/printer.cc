@@ -43,6 +43,13 @@ void Printer::line(int column) {
   out_.append(static_cast<size_t>(column), ' ');
 }
 
+void Printer::comments_before(int32_t pos) {
+  if (!margin_ || !margin_->has_before(pos)) return;
+  while (!out_.empty() && out_.back() == ' ') out_.pop_back();
+  margin_->put_before(pos, column_ + 2, Margin::Blank::None, out_);
+  line(column_ + 2);
+}
+
 void Printer::print_expr(ExprId id, Slot slot, BinaryOp op) {
   ExprId inner = shape_.strip(id);
   bool written = inner != id && ast_[inner].kind() != ExprKind::Ascribe && !shape_.is_typed(inner);
@@ -78,6 +85,7 @@ void Printer::print_bare(ExprId id) {
 
 void Printer::print_node(ExprId id) {
   const Expr& expr = ast_[id];
+  if (shape_.is_leaf(id)) comments_before(id);
   switch (expr.kind()) {
     case ExprKind::Name:
       return print_name(expr.as<Name>().name, expr.as<Name>().suffixes);
@@ -114,7 +122,9 @@ void Printer::print_node(ExprId id) {
     case ExprKind::Pipe:
       print_expr(expr.as<Pipe>().value, Slot::PipeValue);
       for (ExprId stage : expr.as<Pipe>().stages) {
-        out_ += " |> ";
+        out_ += ' ';
+        comments_before(stage);
+        out_ += "|> ";
         print_expr(stage, Slot::PipeStage);
       }
       return;
@@ -158,6 +168,7 @@ void Printer::print_call(const Call& call) {
   print_name(call.callee, call.suffixes);
   for (const Arg& arg : call.args) {
     out_ += ' ';
+    comments_before(arg.keyword.valid() ? arg.keyword_span.begin : ast_[arg.value].span.begin);
     if (arg.keyword.valid()) out_ += text(arg.keyword) + "=";
     print_expr(arg.value, Slot::Arg);
   }
@@ -178,6 +189,7 @@ void Printer::print_binary(ExprId id) {
   print_expr(left, Slot::Left, chain.back()->op);
   for (auto node = chain.rbegin(); node != chain.rend(); ++node) {
     out_ += " ";
+    comments_before((*node)->right);
     out_ += spelling((*node)->op);
     out_ += " ";
     print_expr((*node)->right, Slot::Right, (*node)->op);
@@ -192,9 +204,15 @@ void Printer::print_conditional(ExprId id) {
   bool block = shape_.has_block(id);
   int saved = block_indent_;
   if (block) block_indent_ = 4;
-  auto next = [&](std::string_view word) {
-    if (block) line(column_ + 2);
-    if (!block) out_ += ' ';
+  auto next = [&](std::string_view word, ExprId branch) {
+    if (block) {
+      int32_t pos = ast_[branch].span.begin;
+      if (margin_) margin_->put_before(pos, column_ + 2, Margin::Blank::None, out_);
+      line(column_ + 2);
+    } else {
+      out_ += ' ';
+      comments_before(branch);
+    }
     out_ += word;
     out_ += ' ';
   };
@@ -203,13 +221,13 @@ void Printer::print_conditional(ExprId id) {
     print_expr(node->cond, Slot::BeforeStop);
     out_ += " then ";
     print_expr(node->then_value, Slot::Top);
-    next("else");
+    next("else", node->else_value);
     print_expr(node->else_value, Slot::Top);
   } else {
     print_expr(ternary->cond, Slot::Cond);
-    next("?");
+    next("?", ternary->then_value);
     print_expr(ternary->then_value, Slot::Top);
-    next(":");
+    next(":", ternary->else_value);
     print_expr(ternary->else_value, Slot::Top);
   }
   block_indent_ = saved;

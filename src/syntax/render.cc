@@ -83,30 +83,6 @@ std::string named_text(const TypeNamed& node, const Ast& ast, const Interner& na
   return out + "]";
 }
 
-std::string upper_text(std::string_view text) {
-  std::string out(text);
-  for (char& c : out) c = c >= 'a' && c <= 'z' ? static_cast<char>(c - 'a' + 'A') : c;
-  return out;
-}
-
-std::string member_list(const std::vector<ImportMember>& members, const Interner& names) {
-  std::string out = "(";
-  for (size_t i = 0; i < members.size(); ++i)
-    out += (i ? ", " : "") + std::string(names.text(members[i].name));
-  return out + ")";
-}
-
-std::string alias_text(const TypeAlias& alias, const Ast& ast, const Interner& names) {
-  std::string out = "type " + std::string(names.text(alias.name));
-  for (size_t i = 0; i < alias.params.size(); ++i) {
-    out += i ? "," : "[";
-    out += alias.params[i].variadic ? ".." : "";
-    out += names.text(alias.params[i].name);
-  }
-  if (!alias.params.empty()) out += "]";
-  return out + " = " + type_text(alias.type, ast, names) + "\n";
-}
-
 std::string segments_text(const PathLit& path, const Interner& names) {
   std::string out;
   for (const PathPiece& piece : path.pieces) {
@@ -185,25 +161,19 @@ std::string render(const Module& module, const Ast& ast, const Interner& names,
     if (!out.empty() && !text.empty()) out += '\n';
     out += text;
   };
-  std::string text;
-  for (const Pragma& pragma : module.pragmas) {
-    text += "{-# " + upper_text(names.text(pragma.name)) + " " +
-            render_expr(pragma.value, ast, names) + " #-}\n";
-  }
-  block(text);
-  text.clear();
-  for (const Import& import : module.imports) {
-    text += "import " + std::string(names.text(import.module));
-    text += import.has_members ? " " + member_list(import.members, names) + "\n" : "\n";
-  }
-  block(text);
-  block(module.has_export ? "export " + member_list(module.exports, names) + "\n" : "");
-  text.clear();
-  for (const TypeAlias& alias : module.aliases) text += alias_text(alias, ast, names);
-  block(text);
+  Printer items(ast, names, options);
+  for (const Pragma& pragma : module.pragmas) items.print_pragma(pragma);
+  block(items.take());
+  for (const Import& import : module.imports) items.print_import(import);
+  block(items.take());
+  if (module.has_export) items.print_export(module.exports);
+  block(items.take());
+  for (const TypeAlias& alias : module.aliases) items.print_alias(alias);
+  block(items.take());
   bool after_global = false;
   for (const Definition& definition : module.definitions) {
-    std::string shown = render_definition(definition, ast, names, options);
+    items.print_definition(definition);
+    std::string shown = items.take();
     bool one_line = definition.is_global && shown.find('\n') == shown.size() - 1;
     if (after_global && one_line) {
       out += shown;

@@ -209,6 +209,19 @@ bool Shape::starts_negative(ExprId id) const {
   return (whole && whole->value < 0) || (real && real->value < 0);
 }
 
+bool Shape::is_leaf(ExprId id) const {
+  switch (ast_[id].kind()) {
+    case ExprKind::Pipe:
+    case ExprKind::BindExpr:
+    case ExprKind::Ternary:
+    case ExprKind::Binary:
+    case ExprKind::Ascribe:
+      return false;
+    default:
+      return true;
+  }
+}
+
 // ---- blocks --------------------------------------------------------------------------------
 
 bool Shape::is_inline_do(const Do& node) {

@@ -40,6 +40,8 @@ class Shape {
   // Whether the text starts with a word that is a keyword there.
   bool starts_with(ExprId id, std::initializer_list<std::string_view> words) const;
   bool starts_negative(ExprId id) const;
+  // Whether it starts with a token of its own instead of a part: names, calls, literals, `if`, do.
+  bool is_leaf(ExprId id) const;
 
  private:
   ExprId first_part(ExprId id) const;
