@@ -94,6 +94,19 @@ const ParamValue* Instr::param(std::string_view name) const {
   return nullptr;
 }
 
+std::string_view spelling(GeneralCode code) {
+  static constexpr std::string_view kNames[] = {"literal", "move",   "apply",   "list",   "tuple",
+                                                "path",    "dim",    "global",  "ascribe", "branch",
+                                                "jump",    "call",   "loop"};
+  return kNames[static_cast<size_t>(code)];
+}
+
+int64_t Program::general_instructions() const {
+  int64_t count = 0;
+  for (const Routine& routine : routines) count += static_cast<int64_t>(routine.code.size());
+  return count;
+}
+
 const Phase* Program::phase(std::string_view name, bool masked) const {
   for (const Phase& p : phases) {
     if (p.name == name && p.masked == masked) return &p;

@@ -10,6 +10,7 @@
 #include <variant>
 #include <vector>
 
+#include "runtime/core/general.h"
 #include "runtime/core/int_expr.h"
 #include "support/ids.h"
 #include "support/result.h"
@@ -242,11 +243,12 @@ struct Phase {
   std::vector<ScalarUpdate> updates;
   std::vector<EntryCheck> checks;
   IntId arena_bytes;               // size of the arena over shape symbols
+  RoutineId routine;               // general: this runs instead of `code`; `inputs` may be unknown
   std::vector<std::string> notes;  // what the planner could not do as well as it wished
 };
 
 struct Program {
-  static constexpr uint32_t kFormat = 1;  // of the serialised form
+  static constexpr uint32_t kFormat = 2;  // of the serialised form
   std::string model;                      // program name, e.g. llama
   std::string task;                       // causal_lm, masked_lm, …
   Store<SymId, Symbol> symbols;
@@ -256,7 +258,11 @@ struct Program {
   Store<StateId, State> states;
   std::vector<StateScalar> scalars;
   std::vector<Phase> phases;
+  Store<PatternId, Pattern> patterns;
+  Store<RoutineId, Routine> routines;  // callees first
 
+  // Instructions of the routines: 0 when every phase is a straight line.
+  int64_t general_instructions() const;
   const Phase* phase(std::string_view name, bool masked = false) const;
   IntId constant(int64_t value);
   IntId symbol(SymId sym);

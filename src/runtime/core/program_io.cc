@@ -2,7 +2,9 @@
 // cannot differ; the reader checks every count, enumerator and id.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cstring>
+#include <optional>
 #include <type_traits>
 
 #include "runtime/core/program.h"
@@ -327,6 +329,111 @@ void io(A& a, EntryCheck& c) {
   io(a, c.what);
 }
 template <class A>
+void io(A& a, Pattern& p, int depth) {
+  if (depth > 64) return a.fail("type is nested too deeply");
+  io_enum(a, p.kind, static_cast<int64_t>(Pattern::Kind::Tuple));
+  io(a, p.optional);
+  io(a, p.ranked);
+  io(a, p.axes);
+  size_t n = p.items.size();
+  a.size(n, 48);
+  if (A::kReading) p.items.resize(n);
+  for (size_t i = 0; i < n && a.ok(); ++i) io(a, p.items[i], depth + 1);
+  io(a, p.text);
+}
+template <class A>
+void io(A& a, Pattern& p) {
+  io(a, p, 0);
+}
+template <class A>
+void io(A&, LiteralNull&) {}
+template <class A>
+void io(A& a, PathPart& p) {
+  io(a, p.text);
+  io(a, p.from);
+  io(a, p.joined);
+}
+template <class A>
+void io(A& a, LoopArg& arg) {
+  io_enum(a, arg.kind, static_cast<int64_t>(LoopArg::Kind::Input));
+  io(a, arg.index);
+}
+// Operations of the language go by name: their numbers change with the table.
+template <class A>
+void io(A& a, Op& op) {
+  std::string name(spelling(op));
+  io(a, name);
+  if (!A::kReading) return;
+  std::optional<Op> found = find_op(name);
+  if (!found) return a.fail("unknown operation of the language");
+  op = *found;
+}
+template <class A>
+void io(A& a, GeneralInstr& i) {
+  io_enum(a, i.code, static_cast<int64_t>(GeneralCode::Loop));
+  io(a, i.op);
+  io(a, i.inputs);
+  io(a, i.outputs);
+  io(a, i.dead);
+  io_variant(a, i.literal);
+  io(a, i.path);
+  io(a, i.absolute);
+  io(a, i.dim);
+  io(a, i.pattern);
+  io(a, i.routine);
+  io(a, i.args);
+  io(a, i.carries);
+  io(a, i.target);
+  io(a, i.source);
+}
+template <class A>
+void io(A& a, DimSource& s) {
+  io(a, s.symbol);
+  io(a, s.global);
+  io(a, s.value);
+  io(a, s.pattern);
+}
+template <class A>
+void io(A& a, RoutineFact& f) {
+  io_enum(a, f.relation, static_cast<int64_t>(RoutineFact::Relation::NotNull));
+  io(a, f.left);
+  io(a, f.right);
+  io(a, f.left_value);
+  io(a, f.right_value);
+  io(a, f.left_text);
+  io(a, f.right_text);
+}
+template <class A>
+void io(A& a, RoutineCheck& c) {
+  io(a, c.fact);
+  io(a, c.guards);
+}
+template <class A>
+void io(A& a, RoutineInput& in) {
+  io(a, in.name);
+  io(a, in.pattern);
+  io(a, in.optional);
+  io(a, in.has_default);
+  io_variant(a, in.fallback);
+}
+template <class A>
+void io(A& a, RoutineOutput& out) {
+  io(a, out.name);
+  io(a, out.value);
+  io(a, out.pattern);
+}
+template <class A>
+void io(A& a, Routine& r) {
+  io(a, r.name);
+  io(a, r.registers);
+  io(a, r.inputs);
+  io(a, r.named);
+  io(a, r.sources);
+  io(a, r.checks);
+  io(a, r.code);
+  io(a, r.outputs);
+}
+template <class A>
 void io(A& a, Phase& p) {
   io(a, p.name);
   io(a, p.masked);
@@ -338,6 +445,7 @@ void io(A& a, Phase& p) {
   io(a, p.updates);
   io(a, p.checks);
   io(a, p.arena_bytes);
+  io(a, p.routine);
   io(a, p.notes);
 }
 template <class A>
@@ -351,6 +459,8 @@ void io(A& a, Program& p) {
   io(a, p.states);
   io(a, p.scalars);
   io(a, p.phases);
+  io(a, p.patterns);
+  io(a, p.routines);
 }
 
 // ---- what ids may name ---------------------------------------------------------------------
@@ -368,6 +478,8 @@ class Checker {
     for (const State& s : p_.states) state(s);
     for (const StateScalar& s : p_.scalars) symbol(s.symbol);
     for (const Phase& phase : p_.phases) this->phase(phase);
+    for (const Pattern& p : p_.patterns) pattern(p);
+    for (size_t i = 0; i < p_.routines.size(); ++i) routine(i);
     return why_;
   }
 
@@ -447,7 +559,114 @@ class Checker {
     optional_int(i.workspace_offset);
     need(i.workspace.valid() == i.workspace_offset.valid(), "workspace without place");
   }
+  void pattern(const Pattern& p) {
+    for (IntId e : p.axes) optional_int(e);
+    need(p.axes.size() <= 64, "too many axes");
+    bool one = p.kind == Pattern::Kind::List;
+    need(!one || p.items.size() == 1, "a list type without item");
+    for (const Pattern& item : p.items) pattern(item);
+  }
+  void optional_pattern(PatternId p) {
+    if (p.index != -1) id(p, p_.patterns.size(), "type out of range");
+  }
+  // A routine calls earlier ones only: nothing recurs.
+  void callee(RoutineId r, size_t before) { id(r, before, "routine calls a later one"); }
+  void reg(Register r, const Routine& of) {
+    need(r >= 0 && r < of.registers, "register out of range");
+  }
+  void optional_reg(Register r, const Routine& of) { need(r < of.registers, "register out of range"); }
+  void fact(const RoutineFact& f, const Routine& of) {
+    optional_int(f.left);
+    optional_int(f.right);
+    optional_reg(f.left_value, of);
+    optional_reg(f.right_value, of);
+    need(f.left.valid() || f.left_value >= 0, "fact without operand");
+    bool unary = f.relation >= RoutineFact::Relation::IsTrue;
+    need(unary || f.right.valid() || f.right_value >= 0, "fact without operand");
+  }
+  void source(const DimSource& s, const Routine& of, size_t self) {
+    if (s.symbol.index != -1) symbol(s.symbol);
+    if (s.global.index != -1) callee(s.global, self);
+    optional_reg(s.value, of);
+    optional_pattern(s.pattern);
+    need(s.global.valid() || s.value >= 0, "size from nowhere");
+    need(s.symbol.valid() || s.pattern.valid(), "size of nothing");
+  }
+  void routine(size_t self) {
+    const Routine& r = p_.routines[p_.routines.id_at(self)];
+    need(r.registers >= 0 && r.registers < (1 << 24), "too many registers");
+    need(static_cast<size_t>(r.registers) >= r.inputs.size(), "too few registers");
+    for (const RoutineInput& in : r.inputs) optional_pattern(in.pattern);
+    for (const DimSource& s : r.named) source(s, r, self);
+    for (const DimSource& s : r.sources) source(s, r, self);
+    for (const RoutineCheck& c : r.checks) {
+      fact(c.fact, r);
+      for (const RoutineFact& g : c.guards) fact(g, r);
+    }
+    for (size_t i = 0; i < r.code.size(); ++i) general(r, i, self);
+    for (const RoutineOutput& out : r.outputs) {
+      reg(out.value, r);
+      optional_pattern(out.pattern);
+    }
+  }
+  void general(const Routine& r, size_t at, size_t self) {
+    const GeneralInstr& i = r.code[at];
+    for (Register in : i.inputs) optional_reg(in, r);
+    for (Register in : i.outputs) reg(in, r);
+    for (Register in : i.dead) reg(in, r);
+    for (const PathPart& part : i.path) optional_reg(part.from, r);
+    optional_pattern(i.pattern);
+    size_t least = 0;
+    switch (i.code) {
+      case GeneralCode::Dim:
+        integer(i.dim);
+        break;
+      case GeneralCode::Move:
+      case GeneralCode::Branch:
+        least = 1;
+        break;
+      case GeneralCode::Ascribe:
+        least = 1;
+        id(i.pattern, p_.patterns.size(), "type out of range");
+        break;
+      case GeneralCode::Global:
+        callee(i.routine, self);
+        break;
+      case GeneralCode::Call:
+        callee(i.routine, self);
+        if (!why_) need(p_.routines[i.routine].inputs.size() == i.inputs.size(), "arguments of a call");
+        break;
+      case GeneralCode::Loop:
+        loop(i, self);
+        break;
+      default:
+        break;
+    }
+    need(i.inputs.size() >= least, "operand missing");
+    for (size_t n = 0; n < least && !why_; ++n) reg(i.inputs[n], r);
+    bool goes = i.code == GeneralCode::Branch || i.code == GeneralCode::Jump;
+    // Forwards only: a routine ends.
+    need(!goes || (i.target > static_cast<int64_t>(at) &&
+                   i.target <= static_cast<int64_t>(r.code.size())),
+         "jump out of range");
+    need(goes || i.code == GeneralCode::Loop || !i.outputs.empty(), "result goes nowhere");
+  }
+  void loop(const GeneralInstr& i, size_t self) {
+    callee(i.routine, self);
+    size_t carries = i.carries < 0 ? i.inputs.size() : static_cast<size_t>(i.carries);
+    need(i.inputs.size() >= 3 + carries && i.carries >= 0, "operands of a loop");
+    if (why_) return;
+    need(p_.routines[i.routine].inputs.size() == i.args.size(), "arguments of a loop");
+    need(i.outputs.size() <= std::max<size_t>(carries, 1), "results of a loop");
+    for (const LoopArg& arg : i.args) {
+      size_t count = arg.kind == LoopArg::Kind::Carry   ? carries
+                     : arg.kind == LoopArg::Kind::Input ? i.inputs.size()
+                                                        : 1;
+      need(arg.index >= 0 && static_cast<size_t>(arg.index) < count, "argument of a loop");
+    }
+  }
   void phase(const Phase& phase) {
+    if (phase.routine.index != -1) id(phase.routine, p_.routines.size(), "routine out of range");
     for (const Input& in : phase.inputs) {
       integers(in.shape);
       if (in.is_scalar) symbol(in.symbol);

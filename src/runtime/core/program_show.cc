@@ -32,6 +32,7 @@ class Printer {
       out_ += fmt::format("scalar {} is {} from {}\n", s.name, program_.symbols[s.symbol].name,
                           s.initial);
     }
+    for (size_t i = 0; i < program_.routines.size(); ++i) show_routine(i);
     for (const Phase& phase : program_.phases) show_phase(phase);
     return std::move(out_);
   }
@@ -186,9 +187,105 @@ class Printer {
     out_ += '\n';
   }
 
+  std::string show_pattern(PatternId id) const {
+    return id.valid() ? program_.patterns[id].text : std::string("_");
+  }
+  std::string show_routine_name(RoutineId id) const {
+    return id.valid() ? fmt::format("{}#{}", program_.routines[id].name, id.index) : "_";
+  }
+  static std::string show_register(Register r) { return r < 0 ? "_" : fmt::format("r{}", r); }
+
+  static std::string show_literal(const Literal& literal) {
+    if (const bool* b = std::get_if<bool>(&literal)) return *b ? "true" : "false";
+    if (const int64_t* n = std::get_if<int64_t>(&literal)) return std::to_string(*n);
+    if (const double* d = std::get_if<double>(&literal)) return show_double(*d);
+    if (const std::string* s = std::get_if<std::string>(&literal)) return "\"" + json_escape(*s) + "\"";
+    return "null";
+  }
+
+  static std::string show_path(const GeneralInstr& instr) {
+    std::string text = instr.absolute ? "@" : "@.";
+    for (size_t i = 0; i < instr.path.size(); ++i) {
+      const PathPart& part = instr.path[i];
+      if (i > 0 && !part.joined) text += '.';
+      text += part.from < 0 ? part.text : "{" + show_register(part.from) + "}";
+    }
+    return text;
+  }
+
+  std::string show_general_operands(const GeneralInstr& instr) const {
+    std::vector<std::string> parts;
+    if (instr.code == GeneralCode::Literal) parts.push_back(show_literal(instr.literal));
+    if (instr.code == GeneralCode::Path) parts.push_back(show_path(instr));
+    if (instr.code == GeneralCode::Dim) parts.push_back(show_int(instr.dim));
+    if (instr.routine.valid()) parts.push_back(show_routine_name(instr.routine));
+    for (Register r : instr.inputs) parts.push_back(show_register(r));
+    for (const LoopArg& arg : instr.args) {
+      static constexpr const char* kKinds[] = {"iter", "carry", "input"};
+      parts.push_back(fmt::format("{}{}", kKinds[static_cast<int>(arg.kind)], arg.index));
+    }
+    if (instr.code == GeneralCode::Branch || instr.code == GeneralCode::Jump)
+      parts.push_back(fmt::format("to {}", instr.target));
+    return join(parts, ", ");
+  }
+
+  void show_general(size_t at, const GeneralInstr& instr) {
+    std::vector<std::string> outputs, dead;
+    for (Register r : instr.outputs) outputs.push_back(show_register(r));
+    for (Register r : instr.dead) dead.push_back(show_register(r));
+    bool apply = instr.code == GeneralCode::Apply;
+    out_ += fmt::format("  {}: ", at);
+    if (!outputs.empty()) out_ += join(outputs, ", ") + " = ";
+    out_ += fmt::format("{}({})", apply ? spelling(instr.op) : spelling(instr.code),
+                        show_general_operands(instr));
+    if (instr.pattern.valid()) out_ += " : " + show_pattern(instr.pattern);
+    if (!dead.empty()) out_ += " drops " + join(dead, ", ");
+    out_ += instr.source.empty() ? "\n" : " ; " + instr.source + "\n";
+  }
+
+  std::string show_fact(const RoutineFact& fact) const {
+    static constexpr const char* kRelations[] = {"==",      "!=",       "<=",      "<",
+                                                 "is true", "is false", "is null", "is not null"};
+    auto relation = static_cast<size_t>(fact.relation);
+    std::string text = fact.left_text + " " + kRelations[relation];
+    return relation < 4 ? text + " " + fact.right_text : text;
+  }
+
+  void show_routine(size_t i) {
+    const Routine& r = program_.routines[program_.routines.id_at(i)];
+    out_ += fmt::format("routine {}#{} registers {}\n", r.name, i, r.registers);
+    for (size_t n = 0; n < r.inputs.size(); ++n) {
+      const RoutineInput& in = r.inputs[n];
+      out_ += fmt::format("  input r{} {}{} : {}", n, in.optional ? "?" : "", in.name,
+                          show_pattern(in.pattern));
+      out_ += in.has_default ? " default " + show_literal(in.fallback) + "\n" : "\n";
+    }
+    for (const auto* list : {&r.named, &r.sources}) {
+      for (const DimSource& s : *list) {
+        out_ += "  size ";
+        if (s.symbol.valid()) out_ += program_.symbols[s.symbol].name + " ";
+        out_ += "from " + (s.global.valid() ? show_routine_name(s.global) : show_register(s.value));
+        if (s.pattern.valid()) out_ += " : " + show_pattern(s.pattern);
+        out_ += '\n';
+      }
+    }
+    for (const RoutineCheck& c : r.checks) {
+      out_ += "  check " + show_fact(c.fact);
+      for (size_t g = 0; g < c.guards.size(); ++g)
+        out_ += (g == 0 ? " if " : " and ") + show_fact(c.guards[g]);
+      out_ += '\n';
+    }
+    for (size_t n = 0; n < r.code.size(); ++n) show_general(n, r.code[n]);
+    for (const RoutineOutput& o : r.outputs) {
+      out_ += fmt::format("  output {}{}{} : {}\n", o.name, o.name.empty() ? "" : " ",
+                          show_register(o.value), show_pattern(o.pattern));
+    }
+  }
+
   void show_phase(const Phase& phase) {
     out_ += fmt::format("phase {}{}{} arena {}\n", phase.name, phase.masked ? " masked" : "",
                         phase.selects_rows ? " selects_rows" : "", show_int(phase.arena_bytes));
+    if (phase.routine.valid()) out_ += "  runs " + show_routine_name(phase.routine) + "\n";
     for (const Input& in : phase.inputs) {
       out_ += fmt::format("  input {} {}", in.name, spelling(in.dtype));
       out_ +=

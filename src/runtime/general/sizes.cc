@@ -1,0 +1,192 @@
+// Binding and checking of sizes.
+#include "runtime/general/sizes.h"
+
+#include <algorithm>
+
+namespace axon::runtime {
+namespace {
+
+using Kind = IntExpr::Kind;
+
+int64_t floor_div(int64_t a, int64_t b) { return a / b - (a % b != 0 && (a < 0) != (b < 0)); }
+
+bool combine(Kind kind, int64_t a, int64_t b, int64_t& out) {
+  switch (kind) {
+    case Kind::Add:
+      return !__builtin_add_overflow(a, b, &out);
+    case Kind::Sub:
+      return !__builtin_sub_overflow(a, b, &out);
+    case Kind::Mul:
+      return !__builtin_mul_overflow(a, b, &out);
+    case Kind::Min:
+      out = std::min(a, b);
+      return true;
+    case Kind::Max:
+      out = std::max(a, b);
+      return true;
+    default:
+      break;
+  }
+  if (b == 0 || (b == -1 && a == INT64_MIN)) return false;
+  out = floor_div(a, b);
+  if (kind == Kind::CeilDiv && a % b != 0) ++out;
+  if (kind == Kind::Mod) out = a - out * b;
+  return true;
+}
+
+enum class Solved : uint8_t { No, Inexact, Yes };
+
+}  // namespace
+
+std::optional<int64_t> Sizes::get(SymId symbol) const {
+  for (const auto& [known, value] : values_) {
+    if (known == symbol) return value;
+  }
+  return std::nullopt;
+}
+
+std::optional<int64_t> Sizes::value(IntId expr) const {
+  const IntExpr& e = program_->ints[expr];
+  if (e.kind == Kind::Const) return e.value;
+  if (e.kind == Kind::Sym) return get(e.sym);
+  std::optional<int64_t> a = value(e.a), b = value(e.b);
+  int64_t out = 0;
+  if (!a || !b || !combine(e.kind, *a, *b, out)) return std::nullopt;
+  return out;
+}
+
+SymId Sizes::unbound(IntId expr) const {
+  const IntExpr& e = program_->ints[expr];
+  if (e.kind == Kind::Const) return {};
+  if (e.kind == Kind::Sym) return get(e.sym) ? SymId{} : e.sym;
+  SymId left = unbound(e.a);
+  return left.valid() ? left : unbound(e.b);
+}
+
+// False when two different symbols have no value.
+bool Sizes::count_free(IntId expr, SymId& free, int& occurrences) const {
+  const IntExpr& e = program_->ints[expr];
+  if (e.kind == Kind::Const) return true;
+  if (e.kind == Kind::Sym) {
+    if (get(e.sym)) return true;
+    if (free.valid() && free != e.sym) return false;
+    free = e.sym;
+    ++occurrences;
+    return true;
+  }
+  return count_free(e.a, free, occurrences) && count_free(e.b, free, occurrences);
+}
+
+Result<bool> Sizes::bind_axis(const Pattern& pattern, IntId expr, int64_t size) {
+  SymId free;
+  int occurrences = 0;
+  if (!count_free(expr, free, occurrences) || occurrences != 1) return false;
+  int64_t target = size;
+  Solved solved = Solved::Yes;
+  for (IntId at = expr; solved == Solved::Yes;) {
+    const IntExpr& e = program_->ints[at];
+    if (e.kind == Kind::Sym) break;
+    const bool left = unbound(e.a).valid();
+    const std::optional<int64_t> other = value(left ? e.b : e.a);
+    at = left ? e.a : e.b;
+    if (!other) return false;
+    const int64_t v = *other;
+    if (e.kind == Kind::Add) {
+      target -= v;
+    } else if (e.kind == Kind::Sub) {
+      target = left ? target + v : v - target;
+    } else if (e.kind == Kind::Mul) {
+      if (v == 0) return false;
+      if (target % v != 0) solved = Solved::Inexact;
+      target /= v;
+    } else if (e.kind == Kind::FloorDiv && left) {
+      target *= v;
+    } else if (e.kind == Kind::FloorDiv && target != 0) {
+      if (v % target != 0) solved = Solved::Inexact;
+      target = v / target;
+    } else {
+      return false;
+    }
+  }
+  if (solved == Solved::Inexact || target < 0) {
+    return run_error(Diag::RunDim, {program_->symbols[free].name,
+                                    "has no whole value for which an axis of `" + pattern.text +
+                                        "` is " + std::to_string(size)});
+  }
+  set(free, target);
+  return true;
+}
+
+// The sizes beside the axes that they are of, runs left out; nothing when ranks differ.
+std::vector<std::pair<IntId, int>> Sizes::axes(const Pattern& pattern, int rank) const {
+  std::vector<std::pair<IntId, int>> out;
+  const int n = static_cast<int>(pattern.axes.size());
+  const bool run = std::any_of(pattern.axes.begin(), pattern.axes.end(),
+                               [](IntId axis) { return !axis.valid(); });
+  if (!pattern.ranked || (run ? n > rank + 1 : n != rank)) return out;
+  bool behind = false;
+  for (int i = 0; i < n; ++i) {
+    const IntId axis = pattern.axes[static_cast<size_t>(i)];
+    if (axis.valid())
+      out.emplace_back(axis, behind ? rank - (n - i) : i);
+    else
+      behind = true;
+  }
+  return out;
+}
+
+Result<bool> Sizes::bind(const Pattern& pattern, const Datum& value) {
+  bool any = false;
+  if (pattern.kind == Pattern::Kind::Tensor && value.is_tensor()) {
+    const View& view = value.tensor->view;
+    for (auto [expr, axis] : axes(pattern, view.rank)) {
+      AXON_TRY(const bool bound, bind_axis(pattern, expr, view.shape[axis]));
+      any = any || bound;
+    }
+  }
+  if (pattern.kind == Pattern::Kind::List && value.size() > 0) {
+    return bind(pattern.items[0], value[0]);
+  }
+  if (pattern.kind == Pattern::Kind::Tuple) {
+    for (size_t i = 0; i < pattern.items.size() && i < value.size(); ++i) {
+      AXON_TRY(const bool bound, bind(pattern.items[i], value[i]));
+      any = any || bound;
+    }
+  }
+  return any;
+}
+
+Result<void> Sizes::check(const Pattern& pattern, const Datum& value,
+                          const std::string& what) const {
+  if (value.is_null()) return {};
+  if (pattern.kind == Pattern::Kind::List) {
+    for (size_t i = 0; i < value.size(); ++i)
+      AXON_TRY_VOID(check(pattern.items[0], value[i], what));
+  }
+  if (pattern.kind == Pattern::Kind::Tuple) {
+    for (size_t i = 0; i < pattern.items.size() && i < value.size(); ++i)
+      AXON_TRY_VOID(check(pattern.items[i], value[i], what));
+  }
+  if (pattern.kind != Pattern::Kind::Tensor) return {};
+  if (!value.is_tensor())
+    return run_error(Diag::RunValue, {what + " is " + show(value) + ", needs a tensor"});
+  const View& view = value.tensor->view;
+  const auto found = axes(pattern, view.rank);
+  const bool only_run = pattern.axes.size() == 1 && !pattern.axes[0].valid();
+  if (found.empty() && pattern.ranked && !only_run) {
+    return run_error(Diag::RunShape,
+                     {what, show_shape(value.tensor->shape()), "its type", pattern.text});
+  }
+  for (auto [expr, axis] : found) {
+    const std::optional<int64_t> needed = this->value(expr);
+    if (needed && *needed != view.shape[axis]) {
+      return run_error(Diag::RunShape,
+                       {"axis " + std::to_string(axis) + " of " + what,
+                        std::to_string(view.shape[axis]), "its type `" + pattern.text + "`",
+                        std::to_string(*needed)});
+    }
+  }
+  return {};
+}
+
+}  // namespace axon::runtime
