@@ -104,8 +104,8 @@ bool General::compile(graph::ModuleId id) {
   }
   const TypeData* whole =
       module_->return_type.valid() ? &context_.types.get(module_->return_type) : nullptr;
-  bool tuple = whole && whole->kind == TypeKind::Tuple &&
-               whole->items.size() == module_->outputs.size();
+  bool tuple =
+      whole && whole->kind == TypeKind::Tuple && whole->items.size() == module_->outputs.size();
   for (size_t i = 0; i < module_->outputs.size(); ++i) {
     runtime::RoutineOutput out;
     if (i < module_->output_names.size())
@@ -114,7 +114,8 @@ bool General::compile(graph::ModuleId id) {
     TypeId type = module_->outputs.size() == 1 ? module_->return_type
                   : tuple                      ? whole->items[i]
                                                : TypeId{};
-    out.pattern = widening(type);
+    // MAIN's outputs are known by their sizes, too.
+    out.pattern = id == graph_.main ? pattern(type) : widening(type);
     routine_.outputs.push_back(std::move(out));
   }
   make_sources();
@@ -209,8 +210,8 @@ void General::make_inputs() {
     runtime::RoutineInput in;
     in.name = std::string(context_.names.text(value.name));
     in.pattern = pattern(value.type);
-    in.optional = value.optional || (value.type.valid() &&
-                                     context_.types.kind(value.type) == TypeKind::Optional);
+    in.optional = value.optional ||
+                  (value.type.valid() && context_.types.kind(value.type) == TypeKind::Optional);
     routine_.inputs.push_back(std::move(in));
   }
   // A dim that names an integer parameter is that argument.
@@ -296,7 +297,8 @@ void General::make_sources() {
   for (graph::NodeId id : module_->order) {
     for (graph::ValueId output : module_->nodes[id].outputs) {
       TypeId type = module_->values[output].type;
-      if (mentions(mentions, type)) routine_.sources.push_back({{}, {}, output.index, pattern(type)});
+      if (mentions(mentions, type))
+        routine_.sources.push_back({{}, {}, output.index, pattern(type)});
     }
   }
 }

@@ -18,7 +18,10 @@ struct PlanOptions {
   bool unmasked = true, masked = true;  // with every token real, and with a padding mask as input
   bool optimise = true;                 // folding and fusion
   bool classes = true;                  // equal rounds of loops are planned once
-  const FileTable* files = nullptr;     // for the places of instructions; may be null
+  // Programs that depend on data in ways that no straight line can say run on general instructions,
+  // in one phase `call`. Never: they are PLAN-UNSUPPORTED. Always: every program does.
+  enum class General : uint8_t { Never, Fallback, Always } general = General::Fallback;
+  const FileTable* files = nullptr;  // for the places of instructions; may be null
 };
 
 // Nothing after an error, which is in `sink`.

@@ -6,6 +6,7 @@
 #include <unordered_map>
 
 #include "opt/fuse.h"
+#include "plan/general.h"
 #include "support/check.h"
 
 namespace axon::plan {
@@ -26,15 +27,22 @@ bool Planner::fail(std::string_view what, std::string_view why) {
   return false;
 }
 
-std::optional<runtime::Program> Planner::run() {
-  program_.model = text_of(main_.name);
-  for (const graph::Pragma& pragma : graph_.pragmas) {
-    if (context_.names.text(pragma.name) != "task" && context_.names.text(pragma.name) != "TASK")
-      continue;
-    program_.task = pragma.value;
-    std::erase_if(program_.task, [](char c) { return c == '"' || c == '[' || c == ']'; });
-    program_.task = program_.task.substr(0, program_.task.find(','));
+namespace {
+
+void name_program(runtime::Program& program, const graph::Graph& graph, const Interner& names) {
+  program.model = std::string(names.text(graph[graph.main].name));
+  for (const graph::Pragma& pragma : graph.pragmas) {
+    if (names.text(pragma.name) != "task" && names.text(pragma.name) != "TASK") continue;
+    program.task = pragma.value;
+    std::erase_if(program.task, [](char c) { return c == '"' || c == '[' || c == ']'; });
+    program.task = program.task.substr(0, program.task.find(','));
   }
+}
+
+}  // namespace
+
+std::optional<runtime::Program> Planner::run() {
+  name_program(program_, graph_, context_.names);
   size_t ids = static_cast<size_t>(roles_.ids < 0 ? 0 : roles_.ids);
   if (main_.inputs.empty()) return fail("this program", "it has no input"), std::nullopt;
   ids_dims_ =
@@ -182,10 +190,46 @@ bool Planner::lower_phase(Call& call, const opt::Specialised& flat) {
   return Lowering(context_, request, call.phase).run();
 }
 
+namespace {
+
+// One phase that runs MAIN as it is written.
+std::optional<runtime::Program> plan_general(const graph::Graph& graph, TypeTable& types,
+                                             const opt::Answers& answers,
+                                             const PlanOptions& options, std::string note,
+                                             DiagSink& sink) {
+  runtime::Program program;
+  Context context(program, types, answers, sink);
+  context.files = options.files;
+  name_program(program, graph, types.dims().names());
+  runtime::Phase phase;
+  phase.name = "call";
+  phase.masked = true;
+  phase.routine = General(context, graph).run();
+  if (!phase.routine.valid()) return std::nullopt;
+  phase.arena_bytes = program.constant(0);
+  if (!note.empty()) phase.notes.push_back("general instructions: " + note);
+  program.phases.push_back(std::move(phase));
+  return program;
+}
+
+}  // namespace
+
 std::optional<runtime::Program> plan(const graph::Graph& graph, TypeTable& types,
                                      const opt::Answers& answers, const PlanOptions& options,
                                      DiagSink& sink) {
-  return Planner(graph, types, answers, options, sink).run();
+  using General = PlanOptions::General;
+  if (options.general == General::Always)
+    return plan_general(graph, types, answers, options, {}, sink);
+  size_t before = sink.all().size();
+  std::optional<runtime::Program> program = Planner(graph, types, answers, options, sink).run();
+  if (program || options.general == General::Never) return program;
+  bool unsupported = sink.all().size() > before;
+  for (size_t i = before; i < sink.all().size(); ++i)
+    unsupported = unsupported && sink.all()[i].id == Diag::PlanUnsupported;
+  if (!unsupported) return program;
+  std::string note = message_of(sink.all()[before]);
+  sink.truncate(before);
+  return plan_general(graph, types, answers, options, std::move(note), sink);
 }
 
 }  // namespace axon::plan

@@ -145,6 +145,17 @@ TreeId Specialiser::layer(Op op, const Args& args) {
   return fail("layers with a bank of experts");
 }
 
+// A width that only the call knows must be `wanted` then.
+bool Specialiser::width_is_open(const Tree& x, int64_t wanted) {
+  if (x.dims.empty() || dims_.as_integer(x.dims.back())) return false;
+  DimFact fact;
+  fact.left = x.dims.back();
+  fact.right = dims_.integer(wanted);
+  fact.span = node_ ? node_->span : Span{};
+  add_fact(fact);
+  return true;
+}
+
 // path, x, dim, bias, transpose, expert, weight_path, bias_path
 TreeId Specialiser::linear(Op op, const Args& args) {
   NameId weight_key = key_of(args[0], args[6]), bias_key = key_of(args[0], args[7]);
@@ -159,7 +170,8 @@ TreeId Specialiser::linear(Op op, const Args& args) {
   int64_t in = weight->shape[transpose ? rank - 2 : rank - 1],
           out = weight->shape[transpose ? rank - 1 : rank - 2];
   std::optional<int64_t> width = x.dims.empty() ? std::nullopt : dims_.as_integer(x.dims.back());
-  if (rank != 2 || width != in) {
+  bool open = width_is_open(x, in);
+  if (rank != 2 || (!open && width != in)) {
     return report(Diag::RunParamShape,
                   {std::string(names_.text(at(weight_key, round_))),
                    fmt::format("[{},{}]", transpose ? in : out, transpose ? out : in),
@@ -208,7 +220,8 @@ TreeId Specialiser::layernorm(const Args& args) {
   const model::Resolved* weight = require_param(weight_key, 1);
   if (!weight) return {};
   std::optional<int64_t> width = x.dims.empty() ? std::nullopt : dims_.as_integer(x.dims.back());
-  if (weight->shape.size() != 1 || width != weight->shape[0]) {
+  bool open = weight->shape.size() == 1 && width_is_open(x, weight->shape[0]);
+  if (weight->shape.size() != 1 || (!open && width != weight->shape[0])) {
     return report(
         Diag::RunParamShape,
         {std::string(names_.text(at(weight_key, round_))), fmt::format("[{}]", weight->shape[0]),

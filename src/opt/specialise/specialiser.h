@@ -136,6 +136,7 @@ class Specialiser {
   TreeId embedding(const Args& args);
   TreeId layernorm(const Args& args);
   NameId key_of(TreeId base, TreeId leaf);
+  bool width_is_open(const Tree& x, int64_t wanted);
   bool has_width(TreeId dim, NameId key, const model::Resolved& found, size_t axis);
   TreeId config_read(Op op, const Args& args);
   TreeId has_root(NameId root);

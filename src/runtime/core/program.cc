@@ -95,9 +95,9 @@ const ParamValue* Instr::param(std::string_view name) const {
 }
 
 std::string_view spelling(GeneralCode code) {
-  static constexpr std::string_view kNames[] = {"literal", "move",   "apply",   "list",   "tuple",
-                                                "path",    "dim",    "global",  "ascribe", "branch",
-                                                "jump",    "call",   "loop"};
+  static constexpr std::string_view kNames[] = {"literal", "move", "apply",  "list",    "tuple",
+                                                "path",    "dim",  "global", "ascribe", "branch",
+                                                "jump",    "call", "loop"};
   return kNames[static_cast<size_t>(code)];
 }
 

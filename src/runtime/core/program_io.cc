@@ -574,7 +574,9 @@ class Checker {
   void reg(Register r, const Routine& of) {
     need(r >= 0 && r < of.registers, "register out of range");
   }
-  void optional_reg(Register r, const Routine& of) { need(r < of.registers, "register out of range"); }
+  void optional_reg(Register r, const Routine& of) {
+    need(r < of.registers, "register out of range");
+  }
   void fact(const RoutineFact& f, const Routine& of) {
     optional_int(f.left);
     optional_int(f.right);
@@ -634,7 +636,8 @@ class Checker {
         break;
       case GeneralCode::Call:
         callee(i.routine, self);
-        if (!why_) need(p_.routines[i.routine].inputs.size() == i.inputs.size(), "arguments of a call");
+        if (!why_)
+          need(p_.routines[i.routine].inputs.size() == i.inputs.size(), "arguments of a call");
         break;
       case GeneralCode::Loop:
         loop(i, self);

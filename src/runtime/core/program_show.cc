@@ -199,7 +199,8 @@ class Printer {
     if (const bool* b = std::get_if<bool>(&literal)) return *b ? "true" : "false";
     if (const int64_t* n = std::get_if<int64_t>(&literal)) return std::to_string(*n);
     if (const double* d = std::get_if<double>(&literal)) return show_double(*d);
-    if (const std::string* s = std::get_if<std::string>(&literal)) return "\"" + json_escape(*s) + "\"";
+    if (const std::string* s = std::get_if<std::string>(&literal))
+      return "\"" + json_escape(*s) + "\"";
     return "null";
   }
 

@@ -41,6 +41,11 @@ Result<std::unique_ptr<Model>> Model::load(Program program, model::ParamSource& 
   AXON_TRY(model->bound_, BoundModel::bind(std::move(program), source, bind));
   model->pool_ = std::make_unique<ThreadPool>(options.threads);
   model->executors_.resize(model->bound_->program().phases.size());
+  const auto& phases = model->program().phases;
+  if (!phases.empty() && phases[0].routine.valid()) {
+    model->general_ = std::make_unique<GeneralModel>(model->program(), source, bind.kernels,
+                                                     bind.pack, *model->pool_);
+  }
   return model;
 }
 
@@ -284,6 +289,7 @@ NamedTensor read_output(const std::string& name, const View& view) {
 Result<std::vector<NamedTensor>> Model::forward(std::string_view phase_name,
                                                 const std::vector<NamedTensor>& inputs,
                                                 const CancelFlag* cancel) {
+  if (general_ != nullptr) return general_->forward(phase_name, inputs, cancel);
   const NamedTensor* mask = find_input(inputs, "attn_mask");
   const bool padded = mask != nullptr && has_zero(*mask);
   const int plain = phase_index(phase_name, false), masked = phase_index(phase_name, true);

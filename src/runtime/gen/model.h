@@ -9,6 +9,7 @@
 #include "runtime/bind/math.h"
 #include "runtime/bind/model.h"
 #include "runtime/core/executor.h"
+#include "runtime/gen/general.h"
 #include "support/result.h"
 #include "support/thread_pool.h"
 
@@ -43,7 +44,8 @@ class Model {
   ThreadPool& pool() { return *pool_; }
   // Index of a phase, -1: the program has none of that name and kind.
   int phase_index(std::string_view name, bool masked) const;
-  Executor& executor(int phase);  // made on first use
+  Executor& executor(int phase);                      // made on first use
+  GeneralModel* general() { return general_.get(); }  // null: phases are straight lines
   // Runs a phase, weights packed first where they are not yet.
   Result<RunStatus> run(int phase, const Bindings& bindings, const View* inputs, const View* states,
                         const CancelFlag* cancel = nullptr);
@@ -67,6 +69,7 @@ class Model {
   std::unique_ptr<BoundModel> bound_;
   Arena arena_;
   std::vector<std::unique_ptr<Executor>> executors_;
+  std::unique_ptr<GeneralModel> general_;
 };
 
 // Sets the shape symbols that are an axis of `shape` by themselves; false when one is set

@@ -73,8 +73,7 @@ Error overflow(Op op) {
 Result<int64_t> power(Op op, int64_t base, int64_t exponent) {
   const bool odd = exponent % 2 != 0;
   if (base == 1 || base == -1) return odd ? base : 1;
-  if (exponent < 0)
-    return run_error(Diag::RunValue, {"an integer is raised to a negative power"});
+  if (exponent < 0) return run_error(Diag::RunValue, {"an integer is raised to a negative power"});
   if (base == 0) return exponent == 0 ? 1 : 0;
   int64_t out = 1;
   for (int64_t i = 0; i < exponent; ++i) {
@@ -222,8 +221,8 @@ Result<Datum> tensors(Op op, BinaryCode code, const Datum& a, const Datum& b, Ea
   DType dtype = common;
   if (code == BinaryCode::Div && !is_float(dtype)) dtype = DType::F32;
   if (!truth && dtype == DType::Bool && code != BinaryCode::Add && code != BinaryCode::Mul)
-    return run_error(Diag::RunValue, {"arithmetic on boolean tensors got " + show(a) + " and " +
-                                      show(b)});
+    return run_error(Diag::RunValue,
+                     {"arithmetic on boolean tensors got " + show(a) + " and " + show(b)});
   if (!truth && !is_float(dtype)) AXON_TRY_VOID(check_integers(code, b));
   const Param code_param{"code", static_cast<int64_t>(code)};
   if (a.is_tensor() && b.is_tensor()) {
@@ -237,7 +236,9 @@ Result<Datum> tensors(Op op, BinaryCode code, const Datum& a, const Datum& b, Ea
   const bool left = a.is_tensor();
   TensorPtr x = (left ? a : b).tensor;
   const Datum& scalar = left ? b : a;
-  if (is_comparison(code)) AXON_TRY(x, eager.converted(x, common));
+  if (is_comparison(code)) {
+    AXON_TRY(x, eager.converted(x, common));
+  }
   AXON_TRY(TensorPtr out, eager.make(truth ? DType::Bool : dtype, x->shape()));
   const Param value{"value", scalar.kind == Kind::Float  ? ParamValue(scalar.number)
                              : scalar.kind == Kind::Bool ? ParamValue(scalar.truth)
@@ -266,8 +267,7 @@ Result<Datum> apply_binary(Op op, const Datum& a, const Datum& b, Eager& eager) 
   const BinaryCode code = code_of(op);
   if (a.is_null() || b.is_null()) {
     const bool equality = code == BinaryCode::Eq || code == BinaryCode::Ne;
-    if (equality)
-      return Datum::of((a.is_null() && b.is_null()) == (code == BinaryCode::Eq));
+    if (equality) return Datum::of((a.is_null() && b.is_null()) == (code == BinaryCode::Eq));
     if (code == BinaryCode::Add) return a.is_null() ? b : a;
     if (code == BinaryCode::Sub && b.is_null() && !a.is_null()) return a;
     const bool truths = is_logical(code) && !a.is_tensor() && !b.is_tensor();

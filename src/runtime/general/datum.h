@@ -33,18 +33,7 @@ struct Tensor {
 };
 
 struct Datum {
-  enum class Kind : uint8_t {
-    Unset,
-    Null,
-    Bool,
-    Int,
-    Float,
-    String,
-    Path,
-    List,
-    Tuple,
-    Tensor
-  };
+  enum class Kind : uint8_t { Unset, Null, Bool, Int, Float, String, Path, List, Tuple, Tensor };
   Kind kind = Kind::Unset;
   bool truth = false;    // Bool
   bool absolute = true;  // Path

@@ -113,9 +113,9 @@ Result<TensorPtr> Eager::make(DType dtype, const Shape& shape) {
   auto out = std::make_shared<Tensor>();
   View& view = out->view;
   if (shape.size() > static_cast<size_t>(kMaxRank)) {
-    return run_error(Diag::RunValue, {"a tensor would have " + std::to_string(shape.size()) +
-                                      " axes; the runtime has room for " +
-                                      std::to_string(kMaxRank)});
+    return run_error(Diag::RunValue,
+                     {"a tensor would have " + std::to_string(shape.size()) +
+                      " axes; the runtime has room for " + std::to_string(kMaxRank)});
   }
   view.storage = plain_storage(dtype);
   view.rank = static_cast<int8_t>(shape.size());
@@ -140,7 +140,7 @@ Result<TensorPtr> Eager::make(DType dtype, const Shape& shape) {
 
 Result<TensorPtr> Eager::filled(DType dtype, const Shape& shape, const Datum& number) {
   AXON_TRY(TensorPtr out, make(dtype, shape));
-  Param value{"value", number.kind == Datum::Kind::Float ? ParamValue(number.number)
+  Param value{"value", number.kind == Datum::Kind::Float  ? ParamValue(number.number)
                        : number.kind == Datum::Kind::Bool ? ParamValue(number.truth)
                                                           : ParamValue(number.integer)};
   AXON_TRY_VOID(run(Operation::Fill, {}, {out}, {value}));

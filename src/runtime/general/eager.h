@@ -54,7 +54,8 @@ class Eager {
   static TensorPtr expanded(const TensorPtr& x, const Shape& shape);
   static TensorPtr sliced(const TensorPtr& x, size_t axis, int64_t from, int64_t to);
 
-  // Runs a kernel. Null inputs are absent operands; inputs are laid out as the operation wants them.
+  // Runs a kernel. Null inputs are absent operands; inputs are laid out as the operation wants
+  // them.
   Result<void> run(Operation operation, std::vector<TensorPtr> inputs,
                    std::initializer_list<TensorPtr> outputs, std::initializer_list<Param> params);
 

@@ -75,9 +75,8 @@ Result<TensorPtr> run_binary(Eager& eager, BinaryCode code, const TensorPtr& a, 
                              DType dtype) {
   AXON_TRY(const Shape shape, broadcast(a->shape(), b->shape()));
   AXON_TRY(TensorPtr out, eager.make(dtype, shape));
-  AXON_TRY_VOID(eager.run(Operation::Binary,
-                          {Eager::expanded(a, shape), Eager::expanded(b, shape)}, {out},
-                          {Param{"code", static_cast<int64_t>(code)}}));
+  AXON_TRY_VOID(eager.run(Operation::Binary, {Eager::expanded(a, shape), Eager::expanded(b, shape)},
+                          {out}, {Param{"code", static_cast<int64_t>(code)}}));
   return out;
 }
 
@@ -97,8 +96,8 @@ Result<TensorPtr> as_tensor(const OpCall& call, size_t i, DType dtype) {
 Result<Datum> apply_unary(const OpCall& call) {
   if (call[0].is_tensor()) {
     const TensorPtr& x = call[0].tensor;
-    AXON_TRY(TensorPtr out, run_unary(call.eager, unary_code(call.op), x,
-                                      x->real() ? x->dtype() : DType::F32));
+    AXON_TRY(TensorPtr out,
+             run_unary(call.eager, unary_code(call.op), x, x->real() ? x->dtype() : DType::F32));
     return Datum::of(std::move(out));
   }
   AXON_TRY(const double x, call.number(0));
@@ -120,8 +119,8 @@ Result<Datum> apply_rounding(const OpCall& call) {
   }
   if (call[0].kind == Kind::Int) return call[0];
   AXON_TRY(const double x, call.number(0));
-  AXON_TRY(const int64_t value, to_integer(call.op == Op::Floor ? std::floor(x) : std::nearbyint(x),
-                                           spelling(call.op)));
+  AXON_TRY(const int64_t value,
+           to_integer(call.op == Op::Floor ? std::floor(x) : std::nearbyint(x), spelling(call.op)));
   return Datum::of(value);
 }
 
@@ -133,8 +132,7 @@ Result<Datum> apply_clamp(const OpCall& call) {
     if (out.is_tensor()) {
       AXON_TRY(TensorPtr bound, as_tensor(call, side, out.tensor->dtype()));
       const BinaryCode code = side == 1 ? BinaryCode::Max : BinaryCode::Min;
-      AXON_TRY(out.tensor,
-               run_binary(call.eager, code, out.tensor, bound, out.tensor->dtype()));
+      AXON_TRY(out.tensor, run_binary(call.eager, code, out.tensor, bound, out.tensor->dtype()));
       continue;
     }
     AXON_TRY(const double bound, call.number(side));
@@ -168,11 +166,10 @@ Result<Datum> apply_where(const OpCall& call) {
   AXON_TRY(const Shape values, broadcast(x->shape(), y->shape()));
   AXON_TRY(const Shape shape, broadcast(c->shape(), values));
   AXON_TRY(TensorPtr out, call.eager.make(dtype, shape));
-  AXON_TRY_VOID(
-      call.eager.run(Operation::Where,
-                     {Eager::expanded(c, shape), Eager::expanded(x, shape),
-                      Eager::expanded(y, shape)},
-                     {out}, {}));
+  AXON_TRY_VOID(call.eager.run(
+      Operation::Where,
+      {Eager::expanded(c, shape), Eager::expanded(x, shape), Eager::expanded(y, shape)}, {out},
+      {}));
   return Datum::of(std::move(out));
 }
 

@@ -45,9 +45,9 @@ Result<Datum> apply_sum(const OpCall& call) {
   Shape shape = x->shape();
   shape[axis] = 1;
   AXON_TRY(TensorPtr out, call.eager.make(x->real() ? x->dtype() : DType::I64, shape));
-  AXON_TRY_VOID(call.eager.run(
-      Operation::Reduce, {x}, {out},
-      {Param{"code", static_cast<int64_t>(ReduceCode::Sum)}, axis_param(axis)}));
+  AXON_TRY_VOID(
+      call.eager.run(Operation::Reduce, {x}, {out},
+                     {Param{"code", static_cast<int64_t>(ReduceCode::Sum)}, axis_param(axis)}));
   if (keep) return Datum::of(std::move(out));
   View view = out->view;
   for (int a = static_cast<int>(axis); a + 1 < view.rank; ++a) {
@@ -65,9 +65,9 @@ Result<Datum> apply_along_axis(const OpCall& call) {
   if (call.op == Op::Argsort) {
     AXON_TRY(const bool descending, call.flag(2, false));
     AXON_TRY(TensorPtr out, call.eager.make(DType::I64, x->shape()));
-    AXON_TRY_VOID(call.eager.run(Operation::Argsort, {x}, {out},
-                                 {axis_param(axis), Param{"descending", descending},
-                                  Param{"stable", true}}));
+    AXON_TRY_VOID(
+        call.eager.run(Operation::Argsort, {x}, {out},
+                       {axis_param(axis), Param{"descending", descending}, Param{"stable", true}}));
     return Datum::of(std::move(out));
   }
   DType dtype = x->real() ? x->dtype() : DType::I64;
@@ -77,9 +77,8 @@ Result<Datum> apply_along_axis(const OpCall& call) {
   }
   AXON_TRY(x, call.eager.converted(x, dtype));
   AXON_TRY(TensorPtr out, call.eager.make(dtype, x->shape()));
-  AXON_TRY_VOID(
-      call.eager.run(call.op == Op::Softmax ? Operation::Softmax : Operation::Cumsum, {x}, {out},
-                     {axis_param(axis)}));
+  AXON_TRY_VOID(call.eager.run(call.op == Op::Softmax ? Operation::Softmax : Operation::Cumsum, {x},
+                               {out}, {axis_param(axis)}));
   return Datum::of(std::move(out));
 }
 
@@ -94,9 +93,9 @@ Result<Datum> apply_topk(const OpCall& call) {
   shape[axis] = k;
   AXON_TRY(TensorPtr values, call.eager.make(x->dtype(), shape));
   AXON_TRY(TensorPtr indices, call.eager.make(DType::I64, shape));
-  AXON_TRY_VOID(call.eager.run(Operation::Topk, {x}, {values, indices},
-                               {Param{"k", k}, axis_param(axis), Param{"largest", largest},
-                                Param{"sorted", true}}));
+  AXON_TRY_VOID(call.eager.run(
+      Operation::Topk, {x}, {values, indices},
+      {Param{"k", k}, axis_param(axis), Param{"largest", largest}, Param{"sorted", true}}));
   return Datum::tuple({Datum::of(std::move(values)), Datum::of(std::move(indices))});
 }
 
@@ -138,8 +137,7 @@ Result<Datum> apply_scatter_reduce(const OpCall& call) {
   constexpr std::string_view kNames[] = {"sum", "max", "min", "prod", "mean"};
   const auto* found = std::find(std::begin(kNames), std::end(kNames), how);
   if (found == std::end(kNames)) return call.wrong(4, "sum, prod, mean, max or min");
-  if (src->shape() != index->shape())
-    return other_shape(call, src, call.name(1), index->shape());
+  if (src->shape() != index->shape()) return other_shape(call, src, call.name(1), index->shape());
   AXON_TRY_VOID(check_index(call, x, index, axis));
   AXON_TRY(src, call.eager.converted(src, x->dtype()));
   AXON_TRY(TensorPtr out, call.eager.make(x->dtype(), x->shape()));
@@ -180,8 +178,7 @@ Result<Datum> apply_assign_slice(const OpCall& call) {
   }
   const int64_t extent = x->view.shape[axis];
   if (start < 0 || start > end || end > extent) {
-    return run_error(Diag::RunIndex,
-                     {std::to_string(start) + ".." + std::to_string(end), extent});
+    return run_error(Diag::RunIndex, {std::to_string(start) + ".." + std::to_string(end), extent});
   }
   Shape part = x->shape();
   part[axis] = end - start;

@@ -153,8 +153,8 @@ Result<Datum> apply_expert_linear(const OpCall& call) {
   Shape shape = x->shape();
   shape.back() = view.shape[1];
   AXON_TRY(TensorPtr out, call.eager.make(x->dtype(), shape));
-  AXON_TRY_VOID(call.eager.run(Operation::ExpertLinear,
-                               {x, Eager::viewed(index, rows), bank, bias}, {out}, {}));
+  AXON_TRY_VOID(call.eager.run(Operation::ExpertLinear, {x, Eager::viewed(index, rows), bank, bias},
+                               {out}, {}));
   return Datum::of(std::move(out));
 }
 
@@ -184,8 +184,7 @@ Result<Datum> apply_layernorm(const OpCall& call) {
   if (!x->real() || w->count() != width || (bias != nullptr && bias->count() != width))
     return width_error(call, x, w);
   AXON_TRY(TensorPtr out, call.eager.make(x->dtype(), x->shape()));
-  AXON_TRY_VOID(
-      call.eager.run(Operation::LayerNorm, {x, w, bias}, {out}, {Param{"eps", eps}}));
+  AXON_TRY_VOID(call.eager.run(Operation::LayerNorm, {x, w, bias}, {out}, {Param{"eps", eps}}));
   return Datum::of(std::move(out));
 }
 
@@ -204,14 +203,12 @@ Result<Datum> apply_matmul(const OpCall& call) {
   AXON_TRY(TensorPtr x, call.tensor(0));
   AXON_TRY(TensorPtr y, call.tensor(1));
   if (x->view.rank < 2 || y->view.rank < 2) return call.wrong(0, "two axes or more");
-  const DType dtype =
-      x->real() && y->real() ? y->dtype() : promote(x->dtype(), y->dtype());
+  const DType dtype = x->real() && y->real() ? y->dtype() : promote(x->dtype(), y->dtype());
   AXON_TRY(x, call.eager.converted(x, dtype));
   AXON_TRY(y, call.eager.converted(y, dtype));
   const Shape a = x->shape(), b = y->shape();
   if (a.back() != b[b.size() - 2])
-    return run_error(Diag::RunShape,
-                     {call.name(0), show_shape(a), call.name(1), show_shape(b)});
+    return run_error(Diag::RunShape, {call.name(0), show_shape(a), call.name(1), show_shape(b)});
   AXON_TRY(const Shape batch,
            broadcast(Shape(a.begin(), a.end() - 2), Shape(b.begin(), b.end() - 2)));
   auto with = [&](int64_t rows, int64_t columns) {
@@ -242,8 +239,7 @@ Result<Datum> apply_conv1d(const OpCall& call) {
                     left >= 0 && right >= 0 && x->real() && a[1] == b[1] * groups &&
                     b[0] % groups == 0;
   if (!fits)
-    return run_error(Diag::RunShape,
-                     {call.name(0), show_shape(a), call.name(1), show_shape(b)});
+    return run_error(Diag::RunShape, {call.name(0), show_shape(a), call.name(1), show_shape(b)});
   AXON_TRY(w, call.eager.converted(w, x->dtype()));
   TensorPtr bias;
   if (!call[2].is_null()) {

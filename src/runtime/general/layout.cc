@@ -235,9 +235,9 @@ Result<Datum> apply_repeat(const OpCall& call) {
   if (__builtin_mul_overflow(shape[axis], repeats, &shape[axis]))
     return run_error(Diag::RunOverflow, {"repeat"});
   AXON_TRY(TensorPtr out, call.eager.make(x->dtype(), shape));
-  AXON_TRY_VOID(call.eager.run(Operation::RepeatAxis, {x}, {out},
-                               {Param{"axis", static_cast<int64_t>(axis)},
-                                Param{"repeats", repeats}}));
+  AXON_TRY_VOID(
+      call.eager.run(Operation::RepeatAxis, {x}, {out},
+                     {Param{"axis", static_cast<int64_t>(axis)}, Param{"repeats", repeats}}));
   return Datum::of(std::move(out));
 }
 
@@ -262,7 +262,7 @@ Result<Datum> apply_filled(const OpCall& call) {
   AXON_TRY(const TensorPtr ref, call.tensor(0));
   const bool shaped = call.op == Op::Zeros || call.op == Op::Empty || call.op == Op::Full;
   const size_t value = call.op == Op::Full ? 2 : call.op == Op::Fill ? 1 : 0;
-  const size_t named = call.op == Op::ZerosLike ? 0
+  const size_t named = call.op == Op::ZerosLike   ? 0
                        : call.op == Op::EmptyLike ? 1
                        : call.op == Op::Full      ? 3
                                                   : 2;

@@ -105,8 +105,8 @@ Result<void> Machine::enter(Frame& frame, Data inputs, bool entry) {
         std::all_of(pattern->axes.begin(), pattern->axes.end(), [](IntId a) { return a.valid(); });
     if (entry && ranked && inputs[i].is_tensor() &&
         static_cast<size_t>(inputs[i].tensor->view.rank) != pattern->axes.size()) {
-      return run_error(Diag::RunRank, {r.inputs[i].name, int{inputs[i].tensor->view.rank},
-                                       pattern->axes.size()});
+      return run_error(Diag::RunRank,
+                       {r.inputs[i].name, int{inputs[i].tensor->view.rank}, pattern->axes.size()});
     }
     put(frame, static_cast<Register>(i), widened(std::move(inputs[i]), r.inputs[i].pattern));
   }
@@ -307,11 +307,11 @@ Result<Datum> Machine::loop(Frame& frame, const GeneralInstr& instr) {
       } else if (arg.kind == LoopArg::Kind::Input) {
         args.push_back(inputs[index]);
       } else {
-        const bool again = std::any_of(instr.args.begin() + static_cast<int64_t>(a) + 1,
-                                       instr.args.end(), [&](const LoopArg& other) {
-                                         return other.kind == LoopArg::Kind::Carry &&
-                                                other.index == arg.index;
-                                       });
+        const bool again =
+            std::any_of(instr.args.begin() + static_cast<int64_t>(a) + 1, instr.args.end(),
+                        [&](const LoopArg& other) {
+                          return other.kind == LoopArg::Kind::Carry && other.index == arg.index;
+                        });
         args.push_back(again ? carries[index] : std::move(carries[index]));
       }
     }

@@ -180,10 +180,10 @@ Result<void> Sizes::check(const Pattern& pattern, const Datum& value,
   for (auto [expr, axis] : found) {
     const std::optional<int64_t> needed = this->value(expr);
     if (needed && *needed != view.shape[axis]) {
-      return run_error(Diag::RunShape,
-                       {"axis " + std::to_string(axis) + " of " + what,
-                        std::to_string(view.shape[axis]), "its type `" + pattern.text + "`",
-                        std::to_string(*needed)});
+      return run_error(
+          Diag::RunShape,
+          {"axis " + std::to_string(axis) + " of " + what, std::to_string(view.shape[axis]),
+           "its type `" + pattern.text + "`", std::to_string(*needed)});
     }
   }
   return {};

@@ -1,4 +1,5 @@
-// The dim symbols of one activation of a routine: bound from shapes on entry, read as numbers later.
+// The dim symbols of one activation of a routine: bound from shapes on entry, read as numbers
+// later.
 #pragma once
 
 #include <optional>
@@ -23,8 +24,8 @@ class Sizes {
   std::optional<int64_t> value(IntId expr) const;
   // Symbols of `expr` without a value; an invalid id when there is none.
   SymId unbound(IntId expr) const;
-  // Binds free symbols from the shapes in `value`; an axis with one free symbol is solved. True when
-  // something was bound.
+  // Binds free symbols from the shapes in `value`; an axis with one free symbol is solved. True
+  // when something was bound.
   Result<bool> bind(const Pattern& pattern, const Datum& value);
   // Ranks, and every axis whose size has a value.
   Result<void> check(const Pattern& pattern, const Datum& value, const std::string& what) const;

@@ -123,6 +123,7 @@ void matmul(const KernelArgs& args, int part, int parts) {
   const int rank = y.rank;
   const int64_t m = y.shape[rank - 2], n = y.shape[rank - 1], k = a.last();
   const View* const operands[] = {&a, &b};
+  const bool floats = is_float(a.storage) || is_float(b.storage) || is_float(y.storage);
   const Share share = share_of(row_count(y), 1, part, parts);
   for (int64_t row = share.begin; row < share.end; ++row) {
     const int64_t i = row % m;
@@ -130,6 +131,16 @@ void matmul(const KernelArgs& args, int part, int parts) {
     const int64_t a_row = batch.offset(0) + i * a.stride[a.rank - 2];
     const int64_t y_row = row_offset(y, row);
     for (int64_t j = 0; j < n; ++j) {
+      if (!floats) {
+        uint64_t whole = 0;  // wraps around
+        for (int64_t l = 0; l < k; ++l) {
+          const int64_t from = batch.offset(1) + l * b.stride[b.rank - 2];
+          whole += static_cast<uint64_t>(load_int_at(a, a_row + l * a.stride[a.rank - 1])) *
+                   static_cast<uint64_t>(load_int_at(b, from + j * b.stride[b.rank - 1]));
+        }
+        store_int_at(y, y_row + j * y.stride[rank - 1], static_cast<int64_t>(whole));
+        continue;
+      }
       float sum = 0;
       for (int64_t l = 0; l < k; ++l) {
         sum += load_at(a, a_row + l * a.stride[a.rank - 1]) *

@@ -46,6 +46,10 @@ void scatter(const KernelArgs& args, int part, int parts);
 void scatter_reduce(const KernelArgs& args, int part, int parts);
 void index_add(const KernelArgs& args, int part, int parts);
 void conv1d(const KernelArgs& args, int part, int parts);
+// random numbers, activations with parameters
+void random(const KernelArgs& args, int part, int parts);
+void gegelu(const KernelArgs& args, int part, int parts);
+void xielu(const KernelArgs& args, int part, int parts);
 
 // The scalar functions, shared with faster kernels as their meaning.
 float activate(Activation activation, float x);
