@@ -1,8 +1,6 @@
 // Reads of the configuration (language.md 8.7).
-#include <cmath>
-
 #include "graph/eval_ops.h"
-#include "support/text.h"
+#include "model/config_convert.h"
 
 namespace axon::graph {
 namespace {
@@ -10,21 +8,21 @@ namespace {
 using model::ConfigValue;
 using CKind = model::ConfigValue::Kind;
 
-std::string_view needed(Op op) {
+model::ConfigType asked(Op op) {
   switch (op) {
     case Op::ConfigInt:
     case Op::ConfigDim:
-      return "an integer";
+      return model::ConfigType::Integer;
     case Op::ConfigFloat:
-      return "a number";
+      return model::ConfigType::Number;
     case Op::ConfigBool:
-      return "true or false";
+      return model::ConfigType::Truth;
     case Op::ConfigStr:
-      return "a string";
+      return model::ConfigType::Text;
     case Op::ConfigList:
-      return "a list";
+      return model::ConfigType::List;
     default:
-      return "a value";
+      return model::ConfigType::Any;
   }
 }
 
@@ -53,43 +51,6 @@ EvalValue plain(const ConfigValue& v) {
   AXON_UNREACHABLE("config kind");
 }
 
-std::optional<EvalValue> converted(Op op, const ConfigValue& v) {
-  switch (op) {
-    case Op::ConfigInt:
-    case Op::ConfigDim:
-      if (v.kind == CKind::Int) return EvalValue::of(v.integer);
-      if (v.kind == CKind::Float && std::floor(v.number) == v.number &&
-          std::fabs(v.number) < 0x1p63) {
-        return EvalValue::of(static_cast<int64_t>(v.number));
-      }
-      if (v.kind == CKind::String) {
-        if (auto integer = parse_int(v.text)) return EvalValue::of(*integer);
-      }
-      return {};
-    case Op::ConfigFloat:
-      if (v.kind == CKind::Int) return EvalValue::of(static_cast<double>(v.integer));
-      if (v.kind == CKind::Float) return EvalValue::of(v.number);
-      if (v.kind == CKind::String) {
-        if (auto real = parse_double(v.text)) return EvalValue::of(*real);
-      }
-      return {};
-    case Op::ConfigBool: {
-      if (v.kind == CKind::Bool) return EvalValue::of(v.boolean);
-      std::string word = v.kind == CKind::String ? lower_ascii(v.text) : "";
-      if (word == "true" || word == "false") return EvalValue::of(word == "true");
-      return {};
-    }
-    case Op::ConfigStr:
-      if (v.kind == CKind::String) return EvalValue::of(v.text);
-      return {};
-    case Op::ConfigList:
-      if (v.kind == CKind::List) return plain(v);
-      return {};
-    default:
-      return plain(v);
-  }
-}
-
 }  // namespace
 
 Result<EvalValue> eval_config(const OpCall& call) {
@@ -105,9 +66,11 @@ Result<EvalValue> eval_config(const OpCall& call) {
     if (!call[1].is_null() || call.op == Op::ConfigValue) return call[1];
     return eval_error(Diag::RunConfig, {key});
   }
-  auto value = converted(call.op, *found.value);
-  if (!value) return eval_error(Diag::RunConfigType, {key, found.value->show(), needed(call.op)});
-  return *value;
+  model::ConfigType type = asked(call.op);
+  auto value = model::converted(type, *found.value);
+  if (!value)
+    return eval_error(Diag::RunConfigType, {key, found.value->show(), model::needed(type)});
+  return plain(*value);
 }
 
 Result<EvalValue> eval_config_has(const OpCall& call) {

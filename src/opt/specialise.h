@@ -27,7 +27,7 @@ namespace axon::opt {
 // The checkpoint's answers.
 struct Answers {
   const model::ParamIndex* params = nullptr;
-  const model::ConfigValue* config = nullptr;  // for reports only: reads were decided before
+  const model::ConfigValue* config = nullptr;  // most reads were decided before
 };
 
 struct SpecialiseOptions {

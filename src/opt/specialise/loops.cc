@@ -3,6 +3,8 @@
 // with its answer.
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "opt/specialise/specialiser.h"
 
 namespace axon::opt {
@@ -69,13 +71,21 @@ TreeId Specialiser::settled(TreeId id) {
                                               : forest_.tuple(std::move(items));
 }
 
+bool Specialiser::made_in_round(TreeId id) const {
+  size_t place = static_cast<size_t>(id.index);
+  if (place < first_tree_) return false;
+  return std::none_of(global_trees_.begin(), global_trees_.end(), [&](const auto& range) {
+    return range.first <= place && place < range.second;
+  });
+}
+
 // Lists from before the round may be others in another round.
 bool Specialiser::note_list(TreeId list) {
   if (!seen_ || forest_[list].kind != Tree::Kind::List) return true;
-  if (static_cast<size_t>(list.index) >= first_tree_) {
+  if (made_in_round(list)) {
     for (TreeId root = list; forest_[root].base.valid();) {
       root = forest_[root].base;
-      if (static_cast<size_t>(root.index) < first_tree_) return give_up().valid();
+      if (!made_in_round(root)) return give_up().valid();
     }
     return true;
   }
@@ -89,7 +99,7 @@ bool Specialiser::note_list(TreeId list) {
 
 void Specialiser::note_item(TreeId list, DimId index, TreeId item) {
   size_t made = static_cast<size_t>(list.index);
-  if (!seen_ || made >= first_tree_) return;
+  if (!seen_ || made_in_round(list)) return;
   Observation o;
   o.kind = Observation::Kind::Item;
   o.tree = list;

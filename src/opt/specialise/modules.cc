@@ -1,6 +1,8 @@
 // Specialisation of structure: modules, calls, selects and loops.
 #include <fmt/format.h>
 
+#include <utility>
+
 #include "opt/simplify.h"
 #include "opt/specialise/specialiser.h"
 
@@ -254,7 +256,12 @@ bool Specialiser::repeat(Frame& frame, const graph::Node& node) {
 TreeId Specialiser::global(graph::ModuleId id) {
   TreeId& known = globals_[static_cast<size_t>(id.index)];
   if (known.valid()) return known;
+  // A global is the same in every round, also where a round is the first to ask for it.
+  std::vector<Observation>* seen = std::exchange(seen_, nullptr);
+  size_t first = forest_.size();
   TreeId tree = run_module(id, {}, nullptr, nullptr);
+  if (seen) global_trees_.emplace_back(first, forest_.size());
+  seen_ = seen;
   globals_[static_cast<size_t>(id.index)] = tree;
   return tree;
 }

@@ -1,6 +1,7 @@
 // What reads the checkpoint: parameters and the layers that own some.
 #include <fmt/format.h>
 
+#include "model/config_convert.h"
 #include "opt/specialise/specialiser.h"
 #include "support/text.h"
 
@@ -94,27 +95,79 @@ bool Specialiser::has_width(TreeId dim, NameId key, const model::Resolved& found
   return false;
 }
 
-// The front end replaced the reads that have an answer; one that is reached here has none.
+namespace {
+
+model::ConfigType asked(Op op) {
+  switch (op) {
+    case Op::ConfigInt:
+    case Op::ConfigDim:
+      return model::ConfigType::Integer;
+    case Op::ConfigFloat:
+      return model::ConfigType::Number;
+    case Op::ConfigBool:
+      return model::ConfigType::Truth;
+    case Op::ConfigStr:
+      return model::ConfigType::Text;
+    case Op::ConfigList:
+      return model::ConfigType::List;
+    default:
+      return model::ConfigType::Any;
+  }
+}
+
+}  // namespace
+
+TreeId Specialiser::config_tree(const model::ConfigValue& value) {
+  using Kind = model::ConfigValue::Kind;
+  switch (value.kind) {
+    case Kind::Null:
+      return forest_.null();
+    case Kind::Bool:
+      return forest_.boolean(value.boolean);
+    case Kind::Int:
+      return forest_.integer(dims_.integer(value.integer));
+    case Kind::Float:
+      return forest_.number(value.number);
+    case Kind::String:
+      return forest_.string(names_.intern(value.text));
+    case Kind::Map:
+      return forest_.string(names_.intern(value.show()));
+    case Kind::List:
+      break;
+  }
+  Args items;
+  for (const model::ConfigValue& item : value.items) items.push_back(config_tree(item));
+  return forest_.list(std::move(items));
+}
+
+// The front end replaced the reads whose key and default it knew.
 TreeId Specialiser::config_read(Op op, const Args& args) {
   const Tree& key_tree = forest_[args[0]];
   bool named = key_tree.kind == Tree::Kind::String || key_tree.kind == Tree::Kind::Path;
   if (!answers_.config || !named)
     return fail("a config read is not decided; a checkpoint is needed");
+  if (loop_var_.valid() && at(key_tree.text, round_) != key_tree.text) return give_up();
   std::string key(names_.text(key_tree.text));
   model::Lookup found = model::lookup(*answers_.config, key);
   if (found.state == model::LookupState::NotAMap) {
     return report(Diag::RunConfigType,
                   {found.stuck_at, "no mapping", fmt::format("one to hold `{}`", key)});
   }
-  bool absent = found.state != model::LookupState::Found ||
-                found.value->kind == model::ConfigValue::Kind::Null;
-  if (absent) return report(Diag::RunConfig, {key});
-  const char* needs = op == Op::ConfigInt || op == Op::ConfigDim ? "an integer"
-                      : op == Op::ConfigFloat                    ? "a number"
-                      : op == Op::ConfigBool                     ? "true or false"
-                      : op == Op::ConfigStr                      ? "a string"
-                                                                 : "a list";
-  return report(Diag::RunConfigType, {key, found.value->show(), needs});
+  bool there = found.state == model::LookupState::Found;
+  if (op == Op::ConfigHas) return forest_.boolean(there);
+  there = there && found.value->kind != model::ConfigValue::Kind::Null;
+  if (op == Op::ConfigHasValue) return forest_.boolean(there);
+  if (!there) {
+    bool has_default = args.size() > 1 && forest_[args[1]].kind != Tree::Kind::Null;
+    if (has_default) return args[1];
+    if (op == Op::ConfigValue) return forest_.null();
+    return report(Diag::RunConfig, {key});
+  }
+  model::ConfigType type = asked(op);
+  auto value = model::converted(type, *found.value);
+  if (!value)
+    return report(Diag::RunConfigType, {key, found.value->show(), std::string(needed(type))});
+  return config_tree(*value);
 }
 
 graph::Operand Specialiser::path_literal(NameId text) {

@@ -156,7 +156,10 @@ TreeId Specialiser::structural(Op op, const Args& args, bool& handled) {
       auto count = static_cast<int64_t>(x->items.size());
       int64_t place = *i < 0 ? *i + count : *i;
       if (place < 0 || place >= count) return report(Diag::RunIndex, {*i, count});
-      if (static_cast<size_t>(args[0].index) >= first_tree_ && !note_list(args[0])) return {};
+      if (made_in_round(args[0])) {
+        integer_of(dim);  // another round would pick another item
+        if (!note_list(args[0])) return {};
+      }
       TreeId item = x->items[static_cast<size_t>(place)];
       note_item(args[0], dim, item);
       return item;

@@ -4,6 +4,7 @@
 #include <string>
 #include <string_view>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "opt/specialise.h"
@@ -85,6 +86,7 @@ class Specialiser {
   }
   std::optional<int64_t> integer_of(DimId dim);  // of this round, which is noted
   TreeId settled(TreeId tree);                   // integers of the round become numbers
+  bool made_in_round(TreeId tree) const;         // and so belongs to this round alone
   bool note_list(TreeId list);                   // its length decides something
   void note_item(TreeId list, DimId index, TreeId item);
   bool has_phantom(const Args& args) const;
@@ -138,6 +140,7 @@ class Specialiser {
   NameId key_of(TreeId base, TreeId leaf);
   bool width_is_open(const Tree& x, int64_t wanted);
   bool has_width(TreeId dim, NameId key, const model::Resolved& found, size_t axis);
+  TreeId config_tree(const model::ConfigValue& value);
   TreeId config_read(Op op, const Args& args);
   TreeId has_root(NameId root);
   const model::Resolved* resolve(NameId key);
@@ -185,6 +188,7 @@ class Specialiser {
   NameId loop_name_;
   int64_t round_ = 0;
   size_t first_carry_ = 0, first_tree_ = 0;  // trees of the round's carries, and of the round
+  std::vector<std::pair<size_t, size_t>> global_trees_;  // of globals first asked for in a round
   bool failed_ = false, gave_up_ = false;
 
  public:

@@ -59,7 +59,7 @@ bool Specialiser::to_operand(TreeId id, graph::Operand& out) {
       break;
   }
   std::vector<graph::Operand> items(tree.items.size());
-  if (seen_ && static_cast<size_t>(id.index) < first_tree_ && !items.empty()) {
+  if (seen_ && !made_in_round(id) && !items.empty()) {
     note_list(id);
     for (size_t i = 0; i < items.size(); ++i)
       note_item(id, dims_.integer(static_cast<int64_t>(i)), tree.items[i]);

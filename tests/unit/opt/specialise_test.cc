@@ -1,6 +1,7 @@
 // Specialisation of a small decoder for each shape of call.
 #include "opt/specialise.h"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include "graph/text.h"
@@ -20,8 +21,8 @@ struct Mini {
   SpecialiseOptions options;
   DimId b, s, c;
 
-  Mini() : params(tensors()) {
-    auto text = read_file(std::string(AXON_SOURCE_DIR) + "/tests/opt/mini_llama.graph");
+  explicit Mini(std::string_view file = "mini_llama") : params(tensors()) {
+    auto text = read_file(fmt::format("{}/tests/opt/{}.graph", AXON_SOURCE_DIR, file));
     EXPECT_TRUE(text.ok());
     auto read = graph::read_graph(*text, types);
     EXPECT_TRUE(read.ok()) << read.error().message;
@@ -138,6 +139,27 @@ TEST(Specialise, MissingParametersAreReported) {
   EXPECT_FALSE(r);
   ASSERT_EQ(mini.sink.error_count(), 1u);
   EXPECT_EQ(message_of(mini.sink.all()[0]), "checkpoint has no tensor `layers.0.ln1.weight`");
+}
+
+// A list that a round is the first to ask for is the same list in every round, and its items are
+// not.
+TEST(Specialise, RoundsThatReadAGlobalListFallIntoClasses) {
+  Mini mini("rounds");
+  model::ConfigValue config;
+  config.kind = model::ConfigValue::Kind::Map;
+  config.set("named", model::ConfigValue::of(int64_t{5}));
+  Answers answers{&mini.params, &config};
+  TreeId x = mini.forest.tensor({mini.b, mini.s}, DType::F32);
+  auto r = specialise(mini.graph, mini.types, mini.forest, {x}, answers, mini.options, mini.sink);
+  ASSERT_TRUE(r);
+  ASSERT_EQ(r->loops.size(), 1u);
+  std::vector<int32_t> classes;
+  for (const LoopRound& round : r->loops[0].rounds) classes.push_back(round.cls);
+  EXPECT_EQ(classes, (std::vector<int32_t>{0, 1, 0}));
+  // A read whose default is computed is decided here: the key's value converted, else the default.
+  std::string text = graph::write_graph(r->graph, mini.types);
+  EXPECT_NE(text.find(", 5.0"), std::string::npos) << text;
+  EXPECT_NE(text.find(", 2.0"), std::string::npos) << text;
 }
 
 }  // namespace

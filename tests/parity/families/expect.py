@@ -1,0 +1,51 @@
+"""What Transformers says about the tiny checkpoints of the families."""
+
+import json
+import pathlib
+
+import numpy as np
+import oracle
+import torch
+import transformers
+from cases import Family
+from safetensors.numpy import save_file
+
+LENGTHS = (40, 23, 5)  # the first is longer than any window
+TOKENS = 32
+
+
+def prompts(vocabulary: int) -> list[list[int]]:
+    """One prompt of each length; the smallest ids are left to ends and padding."""
+    draw = np.random.default_rng(11)
+    return [
+        [int(i) for i in draw.integers(3, vocabulary, length)] for length in LENGTHS
+    ]
+
+
+def load(family: Family, folder: pathlib.Path) -> torch.nn.Module:
+    """The family's own class in float32."""
+    kind = getattr(transformers, family.model)
+    settings = {"dtype": torch.float32, "attn_implementation": family.attention}
+    return kind.from_pretrained(folder, **settings).eval()
+
+
+def causal(model: torch.nn.Module, arrays: dict, facts: dict) -> None:
+    """Logits of each whole prompt, and greedy tokens after it."""
+    for number, ids in enumerate(facts["prompts"]):
+        arrays[f"logits.{number}"] = oracle.full_logits(model, ids)
+    facts["greedy"] = []
+    for ids in facts["prompts"]:
+        tokens, gaps = oracle.greedy(model, ids, TOKENS)
+        facts["greedy"].append({"prompt": ids, "tokens": tokens, "gaps": gaps})
+
+
+def ask(family: Family, folder: pathlib.Path, out: pathlib.Path) -> None:
+    """Arrays and facts of one checkpoint."""
+    config = json.loads((folder / "config.json").read_text())
+    arrays: dict[str, np.ndarray] = {}
+    facts: dict = {"prompts": prompts(config["vocab_size"])}
+    with torch.inference_mode():
+        {"causal": causal}[family.kind](load(family, folder), arrays, facts)
+    arrays = {name: np.ascontiguousarray(value) for name, value in arrays.items()}
+    save_file(arrays, out / f"{folder.name}.safetensors")
+    (out / f"{folder.name}.json").write_text(json.dumps(facts))

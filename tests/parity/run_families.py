@@ -1,0 +1,87 @@
+#!/usr/bin/env python3
+"""Compares the families of the zoo with Transformers: run_families.py AXON [--all] [FAMILY[-VARIANT] ...].
+
+Of each family one variant runs, all of them with --all or where named. Checkpoints and expected results
+are made once and kept in the cache folder. The last line says how many checks passed and failed.
+"""
+
+import hashlib
+import os
+import pathlib
+import sys
+import tempfile
+import warnings
+
+HERE = pathlib.Path(__file__).resolve().parent
+sys.path[:0] = [str(HERE), str(HERE / "families")]
+
+import run_parity  # noqa: E402
+from binary import Axon  # noqa: E402
+from cases import FAMILIES, Family  # noqa: E402
+from checks import check_program, check_variant  # noqa: E402
+
+SOURCES = ("make_tiny.py", "oracle.py", "families/cases.py", "families/make.py", "families/expect.py")  # fmt: skip
+
+
+def made(family: Family, number: int, variant: str) -> pathlib.Path:
+    """The folder with a variant's checkpoint, and beside it what the oracle says of it."""
+    text = b"".join(
+        (HERE / name).read_bytes() for name in SOURCES if "cases" not in name
+    )
+    text += repr((family, number)).encode()
+    key = hashlib.sha256(text).hexdigest()[:12]
+    folder = (
+        run_parity.CACHE / "parity" / f"families-{key}" / f"{family.name}-{variant}"
+    )
+    if not (folder.parent / f"{folder.name}.json").exists():
+        import expect
+        import make
+
+        folder.parent.mkdir(parents=True, exist_ok=True)
+        make.make_variant(family, number, variant, folder)
+        expect.ask(family, folder, folder.parent)
+    return folder
+
+
+def wanted(words: list[str]) -> list[tuple[Family, int, str]]:
+    """The variants to run."""
+    every = "--all" in words
+    names = [word for word in words if word != "--all"]
+    chosen = []
+    for family in FAMILIES:
+        for number, variant in enumerate(family.variants):
+            named = {family.name, f"{family.name}-{variant}"} & set(names)
+            if named or not names and (every or number == 0):
+                chosen.append((family, number, variant))
+    if not chosen:
+        sys.exit(__doc__)
+    return chosen
+
+
+def main() -> None:
+    if len(sys.argv) < 2:
+        sys.exit(__doc__)
+    warnings.filterwarnings("ignore")
+    os.environ.setdefault("TRANSFORMERS_VERBOSITY", "error")
+    os.environ.setdefault("HF_HUB_DISABLE_PROGRESS_BARS", "1")
+    tally = run_parity.Tally()
+    with tempfile.TemporaryDirectory() as scratch:
+        axon = Axon(pathlib.Path(sys.argv[1]).resolve(), pathlib.Path(scratch))
+        listed = axon.call("zoo")
+        seen = set()
+        for family, number, variant in wanted(sys.argv[2:]):
+            if family.name not in seen:
+                check_program(axon, tally, family.name, listed)
+            seen.add(family.name)
+            check_variant(axon, tally, family, made(family, number, variant))
+    for line in tally.near_ties:
+        print(f"near tie: {line}")
+    if len(tally.near_ties) > run_parity.NEAR_TIE_SHARE * max(tally.positions, 1):
+        tally.failed += 1
+        print(f"FAIL near ties: {len(tally.near_ties)} of {tally.positions} positions")
+    print(f"{tally.passed} passed, {tally.failed} failed")
+    sys.exit(1 if tally.failed else 0)
+
+
+if __name__ == "__main__":
+    main()
