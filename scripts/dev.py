@@ -223,7 +223,7 @@ def build(preset: str, *targets: str) -> pathlib.Path:
 
 def axon_binary() -> pathlib.Path:
     """Builds the release command and leaves it at build/axon."""
-    folder = build("release", "axon", "tokenize_check")
+    folder = build("release", "axon")
     link = BUILD / "axon"
     target = folder / "bin" / "axon"
     if not link.is_symlink() or link.resolve() != target.resolve():
@@ -349,6 +349,7 @@ def verb_test(args: argparse.Namespace) -> None:
         tally.program(f"{program.name} (sanitizers)", [program])
     if not args.quick:
         binary = axon_binary()
+        build("release", *TEST_TOOLS)
         release_tests(tally, binary)
     finish(tally)
 
@@ -357,6 +358,10 @@ def fail_nothing(tally: Tally, paths: list[str]) -> Tally:
     """A path that names no test is a failure, never a silent pass."""
     tally.add(" ".join(paths), False, "no test program covers this path")
     return tally
+
+
+# Programs that the tests of the release command run beside it.
+TEST_TOOLS = ["tokenize_check", "program_save", "session_check"]
 
 
 def release_tests(tally: Tally, binary: pathlib.Path) -> None:

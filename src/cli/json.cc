@@ -38,6 +38,21 @@ Json result_value(const RunResult& result, bool logprobs) {
   return out;
 }
 
+Result<std::vector<text::ChatMessage>> messages_of(const Json& list) {
+  std::vector<text::ChatMessage> out;
+  Error wrong{"FILE-JSON", "not a list of messages with a `role`", {}, -1, {}};
+  if (!list.is_array()) return wrong;
+  for (const Json& m : list) {
+    if (!m.is_object() || !m.contains("role") || !m["role"].is_string()) return wrong;
+    text::ChatMessage message{m["role"].get<std::string>(), {}, {}};
+    const bool plain = m.size() == 2 && m.contains("content") && m["content"].is_string();
+    if (plain) message.content = m["content"].get<std::string>();
+    if (!plain || m.begin().key() != "role") message.json = dump(m);
+    out.push_back(std::move(message));
+  }
+  return out;
+}
+
 }  // namespace
 
 std::string error_json(const Error& error, int line) {
@@ -117,22 +132,40 @@ Result<std::string> batch_prompt(const std::string& line) {
 
 std::string conversation_json(const std::vector<text::ChatMessage>& messages) {
   Json out = Json::array();
-  for (const text::ChatMessage& m : messages)
-    out.push_back({{"role", m.role}, {"content", m.content}});
+  for (const text::ChatMessage& m : messages) {
+    out.push_back(m.json.empty() ? Json{{"role", m.role}, {"content", m.content}}
+                                 : Json::parse(m.json, nullptr, false));
+  }
   return out.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 
 Result<std::vector<text::ChatMessage>> read_conversation(const std::string& text) {
+  return messages_of(Json::parse(text, nullptr, false));
+}
+
+Result<text::ChatTemplateInput> read_chat(const std::string& text) {
   Json json = Json::parse(text, nullptr, false);
-  std::vector<text::ChatMessage> out;
-  Error wrong{"FILE-JSON", "not a list of messages with `role` and `content`", {}, -1, {}};
-  if (!json.is_array()) return wrong;
-  for (const Json& m : json) {
-    bool fits = m.is_object() && m.contains("role") && m["role"].is_string() &&
-                m.contains("content") && m["content"].is_string();
-    if (!fits) return wrong;
-    out.push_back({m["role"].get<std::string>(), m["content"].get<std::string>(), {}, {}});
+  if (json.is_array()) json = Json{{"messages", json}};
+  Error wrong{"FILE-JSON", "neither a list of messages nor an object with `messages`", {}, -1, {}};
+  if (!json.is_object() || !json.contains("messages")) return wrong;
+  text::ChatTemplateInput out;
+  AXON_TRY(out.messages, messages_of(json["messages"]));
+  Json further = Json::object();
+  for (const auto& [key, value] : json.items()) {
+    const bool is_list = key == "tools" || key == "documents";
+    const bool is_flag = key == "add_generation_prompt" || key == "continue_final_message";
+    if (key == "messages" || (is_list && value.is_null())) continue;
+    if ((is_list && !value.is_array()) || (is_flag && !value.is_boolean())) {
+      wrong.message = "`" + key + "` is not a " + (is_list ? "list" : "truth value");
+      return wrong;
+    }
+    if (key == "tools") out.tools_json = dump(value);
+    if (key == "documents") out.documents_json = dump(value);
+    if (key == "add_generation_prompt") out.add_generation_prompt = value.get<bool>();
+    if (key == "continue_final_message") out.continue_final_message = value.get<bool>();
+    if (!is_list && !is_flag) further[key] = value;
   }
+  if (!further.empty()) out.extra_json = dump(further);
   return out;
 }
 

@@ -59,6 +59,9 @@ Result<std::string> batch_prompt(const std::string& line);
 // A conversation as a JSON list of messages, and back. Errors: FILE-JSON.
 std::string conversation_json(const std::vector<text::ChatMessage>& messages);
 Result<std::vector<text::ChatMessage>> read_conversation(const std::string& text);
+// What a template is given: a list of messages, or an object with `messages` and perhaps `tools`,
+// `documents`, `add_generation_prompt`, `continue_final_message` and further variables.
+Result<text::ChatTemplateInput> read_chat(const std::string& text);
 std::string embeddings_json(const std::vector<float>& values, const std::vector<int64_t>& shape);
 // The header of a safetensors file with these tensors one after the other.
 std::string safetensors_header(const std::vector<runtime::NamedTensor>& tensors);

@@ -169,6 +169,11 @@ void add_model_verbs(CLI::App& app, Options& o) {
     o.tokenize.text_given = true;
   });
   tokenize->add_option("-f,--file", o.tokenize.file, "text file");
+  tokenize->add_option("--chat", o.tokenize.chat,
+                       "JSON file: a list of messages, or an object with `messages`, `tools` and "
+                       "what else the chat template reads; `-` reads standard input");
+  tokenize->add_option("--chat-template,--chat-template-file", o.tokenize.chat_template_file,
+                       "template file");
   tokenize->add_option("--decode", o.tokenize.decode, "ids to turn into text: 1,2,3");
   tokenize->add_flag("--ids", o.tokenize.ids, "print ids only");
   tokenize->add_flag("--no-special", o.tokenize.no_special, "add no special tokens");

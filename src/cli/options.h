@@ -96,6 +96,8 @@ struct TokenizeOptions {
   bool text_given = false;
   std::string file;
   std::string decode;  // ids to decode
+  std::string chat;    // file with a conversation
+  std::string chat_template_file;
   bool ids = false;
   bool no_special = false;
   bool show_special = false;

@@ -30,10 +30,25 @@ Error utf8_error(const std::string& what, size_t at) {
 
 }  // namespace
 
-Result<std::string> chat_template(const LoadedModel& loaded, const std::string& file) {
+Result<std::string> chat_template(const LoadedModel& loaded, const std::string& file, bool tools) {
   if (!file.empty()) return read_file(file);
   const auto& templates = loaded.compiled.checkpoint->chat_templates;
+  for (const formats::ChatTemplate& one : templates) {
+    if (tools && one.name == "tool_use") return one.text;
+  }
   return templates.empty() ? std::string() : templates.front().text;
+}
+
+Error no_template(std::string hint) {
+  return {"TMPL-MISSING", "the model has no chat template", {}, -1, std::move(hint)};
+}
+
+Result<std::string> chat_text(const LoadedModel& loaded, const std::string& source,
+                              text::ChatTemplateInput input) {
+  input.special_tokens = loaded.compiled.checkpoint->special_tokens;
+  input.now = local_seconds();
+  AXON_TRY(text::RenderedChat chat, text::render_chat(source, input));
+  return chat.text;
 }
 
 Result<std::vector<int64_t>> text_ids(const LoadedModel& loaded, const std::string& text,
@@ -50,10 +65,8 @@ Result<std::vector<int64_t>> chat_ids(const LoadedModel& loaded, const std::stri
   text::ChatTemplateInput input;
   input.messages = messages;
   input.add_generation_prompt = add_generation_prompt;
-  input.special_tokens = loaded.compiled.checkpoint->special_tokens;
-  input.now = local_seconds();
-  AXON_TRY(text::RenderedChat chat, text::render_chat(source, input));
-  return text_ids(loaded, chat.text, false);  // templates write the special tokens themselves
+  AXON_TRY(std::string text, chat_text(loaded, source, std::move(input)));
+  return text_ids(loaded, text, false);  // templates write the special tokens themselves
 }
 
 Result<Prompt> prompt_of_text(const LoadedModel& loaded, const RunOptions& options,
@@ -68,8 +81,8 @@ Result<Prompt> prompt_of_text(const LoadedModel& loaded, const RunOptions& optio
   prompt.templated = !options.raw && !source.empty();
   if (prompt.templated) {
     std::vector<text::ChatMessage> messages;
-    if (!options.system.empty()) messages.push_back({"system", options.system, {}, {}});
-    messages.push_back({"user", std::move(text), {}, {}});
+    if (!options.system.empty()) messages.push_back({"system", options.system, {}});
+    messages.push_back({"user", std::move(text), {}});
     AXON_TRY(prompt.ids, chat_ids(loaded, source, messages, true));
   } else {
     if (!options.system.empty()) {

@@ -15,8 +15,14 @@ struct Prompt {
   bool templated = false;
 };
 
-// The checkpoint's chat template, or the file's; empty when there is none.
-Result<std::string> chat_template(const LoadedModel& loaded, const std::string& file);
+// The checkpoint's chat template, or the file's; empty when there is none. With tools it is the one
+// for their use, where the checkpoint has one.
+Result<std::string> chat_template(const LoadedModel& loaded, const std::string& file,
+                                  bool tools = false);
+Error no_template(std::string hint);  // TMPL-MISSING
+// The text of a chat as the template writes it. Errors: TMPL-*.
+Result<std::string> chat_text(const LoadedModel& loaded, const std::string& source,
+                              text::ChatTemplateInput input);
 // Ids of a rendered chat. Errors: TMPL-*, TOK-*.
 Result<std::vector<int64_t>> chat_ids(const LoadedModel& loaded, const std::string& source,
                                       const std::vector<text::ChatMessage>& messages,

@@ -78,13 +78,8 @@ class Chat {
 
   Result<void> start() {
     AXON_TRY(source_, chat_template(loaded_, options_.chat.chat_template_file));
-    if (source_.empty()) {
-      return Error{"TMPL-MISSING",
-                   "the model has no chat template",
-                   {},
-                   -1,
-                   "give one with --chat-template FILE, or use `axon run --raw`"};
-    }
+    if (source_.empty())
+      return no_template("give one with --chat-template FILE, or use `axon run --raw`");
     const formats::Checkpoint& checkpoint = *loaded_.compiled.checkpoint;
     AXON_TRY(generate_.sampling, sampling_of(options_.sampling, checkpoint, !options_.chat.greedy));
     if (options_.chat.greedy) generate_.sampling.sample = false;
@@ -150,7 +145,7 @@ class Chat {
   // One turn. Errors end the turn, not the conversation.
   Result<void> turn(const std::string& line) {
     std::vector<text::ChatMessage> next = messages_;
-    next.push_back({"user", line, {}, {}});
+    next.push_back({"user", line, {}});
     AXON_TRY(std::vector<int64_t> ids, chat_ids(loaded_, source_, next, true));
     AXON_TRY_VOID(make_room(ids, next));
     size_t shared = common_prefix(ids);
@@ -169,7 +164,7 @@ class Chat {
     session_->reset();
     held_.clear();
     messages_.clear();
-    if (!system_.empty()) messages_.push_back({"system", system_, {}, {}});
+    if (!system_.empty()) messages_.push_back({"system", system_, {}});
   }
 
   // At least one token is always run, so that there are logits.
@@ -231,7 +226,7 @@ class Chat {
       note("axon: the context is full; /reset starts anew\n");
     new_tokens_ += times.generated_tokens;
     decode_s_ += times.decode_seconds;
-    next.push_back({"assistant", text, {}, {}});
+    next.push_back({"assistant", text, {}});
     return {};
   }
 

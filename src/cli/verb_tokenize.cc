@@ -21,6 +21,26 @@ Result<std::string> input_text(const TokenizeOptions& options) {
   return text;
 }
 
+// A conversation as the chat template writes it.
+Result<std::string> conversation_text(const LoadedModel& loaded, const TokenizeOptions& options) {
+  std::string bytes;
+  if (options.chat == "-") {
+    bytes = read_standard_input();
+    if (interrupt_status() != 0) return Error{"RUN-INTERRUPTED", "interrupted", {}, -1, {}};
+  } else {
+    AXON_TRY(bytes, read_file(options.chat));
+  }
+  auto chat = read_chat(bytes);
+  if (!chat) {
+    chat.error().file = options.chat;
+    return chat.error();
+  }
+  AXON_TRY(std::string source,
+           chat_template(loaded, options.chat_template_file, !chat->tools_json.empty()));
+  if (source.empty()) return no_template("give one with --chat-template FILE");
+  return chat_text(loaded, source, std::move(*chat));
+}
+
 Result<std::string> answer(const LoadedModel& loaded, const Options& options) {
   const TokenizeOptions& o = options.tokenize;
   if (!o.decode.empty()) {
@@ -31,8 +51,9 @@ Result<std::string> answer(const LoadedModel& loaded, const Options& options) {
         narrow, o.show_special ? text::ShowSpecial::Yes : text::ShowSpecial::No);
     return options.common.json ? ids_json(ids, text) + "\n" : text + "\n";
   }
-  AXON_TRY(std::string text, input_text(o));
-  AXON_TRY(std::vector<int64_t> ids, text_ids(loaded, text, !o.no_special));
+  const bool is_chat = !o.chat.empty();  // templates write the special tokens themselves
+  AXON_TRY(std::string text, is_chat ? conversation_text(loaded, o) : input_text(o));
+  AXON_TRY(std::vector<int64_t> ids, text_ids(loaded, text, !is_chat && !o.no_special));
   if (options.common.json) return ids_json(ids, text) + "\n";
   std::string out;
   for (size_t i = 0; i < ids.size(); ++i) {
@@ -55,6 +76,7 @@ int verb_tokenize(const Options& options) {
   auto tokenizer = make_tokenizer(*checkpoint);
   if (!tokenizer) return report_error(tokenizer.error(), options.common);
   loaded.tokenizer = std::move(*tokenizer);
+  loaded.compiled.checkpoint = std::move(*checkpoint);
   auto text = answer(loaded, options);
   if (!text) return report_error(text.error(), options.common);
   put(*text);

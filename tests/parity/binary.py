@@ -21,6 +21,10 @@ class Outputs(dict):
         raise Failure(f"no output `{name}` among {', '.join(self)}")
 
 
+# Checks run side by side, so each has one thread unless it asks for more.
+MODEL_VERBS = {"run", "chat", "embed", "score", "forward"}
+
+
 class Axon:
     """Runs one binary with exact arithmetic."""
 
@@ -29,12 +33,19 @@ class Axon:
         self.scratch = scratch
         self.env = dict(os.environ, NO_COLOR="1")
 
-    def call(self, *words: object, timeout: int = 600) -> str:
-        """Standard output of a call; a status other than zero is a failure."""
+    def call(self, *words: object, given: str = "", timeout: int = 900) -> str:
+        """Standard output of a call with this input; a status other than zero is a failure."""
         command = [str(self.path), *[str(word) for word in words]]
+        if words[0] in MODEL_VERBS and "--threads" not in words:
+            command += ["--threads", "1"]
         try:
             done = subprocess.run(
-                command, capture_output=True, env=self.env, timeout=timeout, check=False
+                command,
+                input=given.encode(),
+                capture_output=True,
+                env=self.env,
+                timeout=timeout,
+                check=False,
             )
         except subprocess.TimeoutExpired as late:
             raise Failure(

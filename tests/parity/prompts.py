@@ -27,15 +27,20 @@ THINGS = [
 ]
 
 
+def paragraph(number: int) -> str:
+    """One piece of the long prompt."""
+    thing = THINGS[number % len(THINGS)]
+    return STORY.format(
+        count=number * 7 + 12, hour=number % 12 + 1, index=number, thing=thing
+    )
+
+
 def story(tokenizer, length: int) -> str:
     """A text of exactly `length` tokens."""
     text = ""
     number = 0
     while len(tokenizer(text)["input_ids"]) < length:
-        thing = THINGS[number % len(THINGS)]
-        text += STORY.format(
-            count=number * 7 + 12, hour=number % 12 + 1, index=number, thing=thing
-        )
+        text += paragraph(number)
         number += 1
     words = text.split(" ")
     while len(tokenizer(" ".join(words))["input_ids"]) > length:

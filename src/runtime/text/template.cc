@@ -55,23 +55,70 @@ std::string prepare_source(const std::string& source) {
   return out;
 }
 
+// Names that a message's reasoning goes by; templates read the first.
+constexpr const char* kReasoning[] = {"reasoning_content", "thinking", "reasoning"};
+
+// A message's reasoning under the names that templates read, whatever name it came by.
+Value with_reasoning(Heap& heap, const Value& message) {
+  const Value* reasoning = nullptr;
+  for (const char* name : kReasoning) {
+    if (!reasoning) reasoning = heap.find(message, name);
+  }
+  if (!reasoning) return message;
+  Value said = *reasoning;
+  Value out = heap.dict({});
+  heap.set(out, "thinking", said);
+  for (const auto& [key, value] : tmpl::Pairs(heap.pairs(message)))
+    heap.set(out, heap.text(key), value);
+  heap.set(out, "reasoning_content", said);
+  return out;
+}
+
 Result<Value> message_value(Heap& heap, const ChatMessage& message) {
   Value dict = heap.dict({});
-  heap.set(dict, "role", heap.string(message.role));
-  if (message.content_json.empty()) {
+  if (message.json.empty()) {
+    heap.set(dict, "role", heap.string(message.role));
     heap.set(dict, "content", heap.string(message.content));
-  } else {
-    AXON_TRY(Value content, tmpl::from_json(heap, message.content_json));
-    heap.set(dict, "content", content);
+    return dict;
   }
-  if (!message.extra_json.empty()) {
-    AXON_TRY(Value extra, tmpl::from_json(heap, message.extra_json));
-    if (extra.kind != Kind::Dict)
-      return Error{"FILE-JSON", "a message's further keys are not an object", {}, -1, {}};
-    for (const auto& [key, value] : tmpl::Pairs(heap.pairs(extra)))
-      heap.set(dict, heap.text(key), value);
+  AXON_TRY(Value given, tmpl::from_json(heap, message.json));
+  if (given.kind != Kind::Dict) return Error{"FILE-JSON", "a message is not an object", {}, -1, {}};
+  for (const auto& [key, value] : tmpl::Pairs(heap.pairs(given))) {
+    if (value.kind != Kind::None) heap.set(dict, heap.text(key), value);
   }
-  return dict;
+  return with_reasoning(heap, dict);
+}
+
+Error cannot_continue(std::string why) { return {"TMPL-RUN", std::move(why), {}, -1, {}}; }
+
+// A text that no message holds, put behind the one to be continued. It ends in a blank, which tells
+// whether the template strips what it is given.
+constexpr std::string_view kHere = "AXON_CONTINUES_HERE ";
+
+// Marks the end of the last message's text. Returns the text without the mark.
+Result<std::string> mark_final(Heap& heap, const tmpl::Items& messages, const std::string& source) {
+  if (messages.empty()) return cannot_continue("there is no message to continue");
+  const Value& last = messages.back();
+  const Value* content = heap.find(last, "content");
+  if (!content) return cannot_continue("the last message has no content to continue");
+  if (source.find("content") == std::string::npos)
+    return cannot_continue("the template does not read the content of messages");
+  auto marked = [&](const std::string& text) { return heap.string(text + std::string(kHere)); };
+  if (content->kind == Kind::String) {
+    std::string text = heap.text(*content);
+    heap.set(last, "content", marked(text));
+    return text;
+  }
+  if (!tmpl::is_sequence(*content)) return cannot_continue("the last message's content is no text");
+  const tmpl::Items parts = heap.items(*content);
+  for (size_t i = parts.size(); i > 0; --i) {
+    const Value* text = parts[i - 1].kind == Kind::Dict ? heap.find(parts[i - 1], "text") : nullptr;
+    if (!text || text->kind != Kind::String) continue;
+    std::string found = heap.text(*text);
+    heap.set(parts[i - 1], "text", marked(found));
+    return found;
+  }
+  return cannot_continue("the last message has no text to continue");
 }
 
 Result<void> set_json(tmpl::Evaluator& run, const char* name, const std::string& json) {
@@ -84,12 +131,17 @@ Result<void> set_json(tmpl::Evaluator& run, const char* name, const std::string&
   return {};
 }
 
-Result<void> set_variables(tmpl::Evaluator& run, const ChatTemplateInput& input) {
+// `final_text` is the last message's, where it is to be continued.
+Result<void> set_variables(tmpl::Evaluator& run, const ChatTemplateInput& input,
+                           const std::string& source, std::string& final_text) {
   Heap& heap = run.heap();
   tmpl::Items messages;
   for (const ChatMessage& message : input.messages) {
     AXON_TRY(Value value, message_value(heap, message));
     messages.push_back(value);
+  }
+  if (input.continue_final_message) {
+    AXON_TRY(final_text, mark_final(heap, messages, source));
   }
   for (const auto& [name, text] : input.special_tokens) run.set_global(name, heap.string(text));
   run.set_global("messages", heap.list(std::move(messages)));
@@ -106,23 +158,18 @@ Result<void> set_variables(tmpl::Evaluator& run, const ChatTemplateInput& input)
   return {};
 }
 
-// Cuts the text after the last message's content, so that the model goes on with it.
-Result<void> cut_after_final(RenderedChat& chat, const ChatTemplateInput& input) {
-  std::string content = input.messages.empty() ? std::string() : input.messages.back().content;
-  std::string stripped = tmpl::strip_text(content, nullptr, true, true);
-  size_t found = stripped.empty() ? std::string::npos : chat.text.rfind(stripped);
-  if (found == std::string::npos) {
-    return Error{"TMPL-RUN",
-                 "the last message is not part of the rendered chat and cannot be continued",
-                 {},
-                 -1,
-                 {}};
-  }
-  // A template that keeps the content as written keeps its trailing blanks too.
-  bool as_written = chat.text.compare(found, content.size() - content.find(stripped), content,
-                                      content.find(stripped)) == 0;
-  size_t end = found + (as_written ? content.size() - content.find(stripped) : stripped.size());
-  chat.text.resize(end);
+// Cuts the text at the mark, so that the model goes on with the message. A template that strips the
+// content has taken the mark's blank: then blanks before the mark go too.
+Result<void> cut_after_final(RenderedChat& chat, const std::string& final_text) {
+  const std::string_view bare = kHere.substr(0, kHere.size() - 1);
+  const size_t mark = chat.text.rfind(bare);
+  const std::string stripped = tmpl::strip_text(final_text, nullptr, true, true);
+  if (mark == std::string::npos || chat.text.find(stripped) == std::string::npos)
+    return cannot_continue("the template does not write the last message as it is");
+  const bool kept = chat.text.compare(mark, kHere.size(), kHere) == 0;
+  chat.text.resize(mark);
+  if (!kept) chat.text = tmpl::strip_text(chat.text, nullptr, false, true);
+  const size_t end = chat.text.size();
   while (!chat.generated.empty() && chat.generated.back().first >= end) chat.generated.pop_back();
   if (!chat.generated.empty())
     chat.generated.back().second = std::min(chat.generated.back().second, end);
@@ -136,9 +183,10 @@ Result<RenderedChat> render_chat(const std::string& source, const ChatTemplateIn
   AXON_TRY(tmpl::Template parsed, tmpl::parse_template(text));
   Heap heap;
   tmpl::Evaluator run(parsed, text, heap, input.limits, input.now);
-  AXON_TRY_VOID(set_variables(run, input));
+  std::string final_text;
+  AXON_TRY_VOID(set_variables(run, input, source, final_text));
   AXON_TRY(RenderedChat chat, run.run());
-  if (input.continue_final_message) AXON_TRY_VOID(cut_after_final(chat, input));
+  if (input.continue_final_message) AXON_TRY_VOID(cut_after_final(chat, final_text));
   return chat;
 }
 

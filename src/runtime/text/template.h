@@ -18,13 +18,13 @@ struct TemplateLimits {
   size_t output = 16u << 20;  // bytes of output, and of values held by the run
 };
 
-// What a template sees as a message. `extra_json` holds further keys as a JSON object, e.g.
-// {"tool_calls": […]}; empty for none.
+// What a template sees as a message: a role and a text, or more than that as `json`.
 struct ChatMessage {
   std::string role;
   std::string content;
-  std::string content_json;  // when not empty: the content as JSON (null, a list of parts)
-  std::string extra_json;
+  // When not empty: the whole message as a JSON object, e.g. with tool calls or with a content in
+  // parts; used instead of the two above. Keys that are null count as missing.
+  std::string json;
 };
 
 struct ChatTemplateInput {
@@ -32,7 +32,7 @@ struct ChatTemplateInput {
   std::string tools_json;      // a JSON list, or empty
   std::string documents_json;  // a JSON list, or empty
   bool add_generation_prompt = true;
-  bool continue_final_message = false;
+  bool continue_final_message = false;  // ends behind the last message's content
   std::vector<std::pair<std::string, std::string>> special_tokens;  // bos_token, eos_token, …
   std::string extra_json;  // further variables as a JSON object, or empty
   // The clock of `strftime_now`: seconds since 1970 as local time; injected so that tests repeat.

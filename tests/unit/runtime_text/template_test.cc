@@ -83,7 +83,9 @@ TEST(Template, ChatInput) {
       "m.name }}){% endif %}</>\n"
       "{% endfor %}{% if add_generation_prompt %}<assistant>{% endif %}";
   ChatTemplateInput input;
-  input.messages = {{"user", "hi", "", "{\"name\": \"ann\"}"}, {"assistant", "well, ", "", ""}};
+  input.messages = {
+      {"user", "hi", R"({"role": "user", "content": "hi", "name": "ann", "tool_calls": null})"},
+      {"assistant", "well, ", ""}};
   input.special_tokens = {{"bos_token", "<s>"}};
   auto with_prompt = render_chat(source, input);
   ASSERT_TRUE(with_prompt) << with_prompt.error().message;
