@@ -106,6 +106,7 @@ Result<EvalValue> Fused::layer_norm() {
 // (-second, first) of the halves of the last axis, or of neighbouring pairs.
 Result<EvalValue> Fused::rotate(EvalValue x, bool interleaved) {
   Shape shape = x.tensor->shape;
+  if (shape.empty()) return bad("a scalar turns");
   if (interleaved) {
     Shape pairs = shape;
     pairs.back() /= 2;
@@ -120,6 +121,7 @@ Result<EvalValue> Fused::rotate(EvalValue x, bool interleaved) {
 }
 
 Result<EvalValue> Fused::rope() {
+  if (in(0).tensor->shape.empty()) return bad("a scalar turns");
   int64_t width = in(0).tensor->shape.back();
   int64_t turning = attr("rotary_dim").is_null() ? width : attr("rotary_dim").integer;
   AXON_TRY(EvalValue x, op(Op::Slice, {in(0), integer(-1), integer(0), integer(turning)}));
