@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""The one command for contributors: ./dev setup | build | run | test | fix | accept | bench | fuzz.
+"""The one command for contributors: ./dev setup | build | run | test | conformance | fix | accept | bench | fuzz.
 
 Everything a machine needs is installed by `./dev setup` (called by the other verbs when something is
 missing): Debian packages, a Python environment with the frameworks that tests compare with, and the
@@ -344,9 +344,11 @@ def verb_test(args: argparse.Namespace) -> None:
     if not args.quick:
         layout = [ROOT / "dev", "fix", "--check"]
         tally.program("layout", layout)
+    conformance = ROOT / "scripts" / "conformance.py"
     dev = build("dev", "all")
     for program in unit_programs(dev):
         tally.program(f"{program.name} (sanitizers)", [program])
+    tally.program("conformance", [sys.executable, conformance, dev])
     if not args.quick:
         binary = axon_binary()
         build("release", *TEST_TOOLS)
@@ -435,6 +437,15 @@ def verb_fix(args: argparse.Namespace) -> None:
     run(sys.executable, ROOT / "scripts" / "check_sizes.py")
 
 
+def verb_conformance(_: argparse.Namespace) -> None:
+    """Prints which test holds each rule of the language to its word."""
+    sys.path.insert(0, str(ROOT / "scripts"))
+    import conformance
+
+    folder = build("dev", *conformance.PROGRAMS)
+    sys.exit(conformance.run(folder))
+
+
 def verb_bench(args: argparse.Namespace) -> None:
     """Timed comparisons with named peers; never part of the tests."""
     setup_packages()
@@ -467,6 +478,9 @@ def main() -> None:
     accept = verbs.add_parser("accept", help="rewrite expectations")
     accept.add_argument("paths", nargs="*")
     accept.set_defaults(call=verb_accept)
+    verbs.add_parser(
+        "conformance", help="rule, test, result of the language reference"
+    ).set_defaults(call=verb_conformance)
     fix = verbs.add_parser("fix", help="lay out sources, run the checks")
     fix.add_argument("--check", action="store_true")
     fix.set_defaults(call=verb_fix)

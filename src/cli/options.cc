@@ -123,11 +123,13 @@ void add_compile_verbs(CLI::App& app, Options& o) {
       verb("check", "diagnose a program, or a program against a checkpoint", Verb::Check);
   check->add_option("target", o.check.target, "program file or checkpoint directory")->required();
   check->add_option("--checkpoint", o.check.checkpoint, "checkpoint to check against");
+  check->add_option("--from-stage", o.check.from_stage, "what the file is the dump of");
   check->add_flag("--strict", o.check.strict, "warnings count as errors");
   add_program(*check, o.model);
   CLI::App* dump = verb("dump", "print a stage of the compiler as text", Verb::Dump);
   dump->add_option("file", o.dump.file, "program file, or the name of a zoo program")->required();
   dump->add_option("--stage", o.dump.stage, "stage")->required();
+  dump->add_option("--from-stage", o.dump.from_stage, "what the file is the dump of");
   dump->add_option("--checkpoint", o.dump.checkpoint, "checkpoint to compile for");
   dump->add_option("--format", o.dump.format, "text, dot or svg")
       ->check(CLI::IsMember({"text", "dot", "svg"}));

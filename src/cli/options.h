@@ -111,12 +111,14 @@ struct ForwardOptions {
 struct CheckOptions {
   std::string target;  // FILE or DIR
   std::string checkpoint;
+  std::string from_stage;
   bool strict = false;
 };
 
 struct DumpOptions {
   std::string file;
   std::string stage;
+  std::string from_stage;
   std::string checkpoint;
   std::string format = "text";
   std::string output;

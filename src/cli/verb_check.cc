@@ -61,6 +61,28 @@ sema::Answers answers_of(const Target& target) {
   return {&target.checkpoint->config, &target.checkpoint->params->index()};
 }
 
+constexpr std::string_view kStages =
+    "stages: parse, resolve, materialize, normalize, elaborate, flatten, typecheck, graph-ir, "
+    "graph-ir-axon, final, plan";
+
+Error no_stage(std::string_view option, const std::string& name) {
+  return {"USE-VALUE",
+          "`" + std::string(option) + " " + name + "` is no stage",
+          {},
+          -1,
+          std::string(kStages)};
+}
+
+// `from` may be any stage that the front end can begin with, or empty.
+std::optional<Error> check_from(const std::string& from) {
+  if (from.empty()) return {};
+  auto stage = driver::parse_stage(from);
+  if (!stage) return no_stage("--from-stage", from);
+  if (*stage == driver::Stage::Plan)
+    return Error{"USE-VALUE", "nothing begins with a plan", {}, -1, {}};
+  return {};
+}
+
 void put_diagnostics_json(const sema::Session& session) {
   for (const Diagnostic& d : session.sink.all()) {
     put(render_json(d, session.files, session.sink.severity(d)) + "\n");
@@ -72,6 +94,9 @@ void put_diagnostics_json(const sema::Session& session) {
 int verb_check(const Options& options) {
   auto target = find_target(options, options.check.target, options.check.checkpoint);
   if (!target) return report_error(target.error(), options.common);
+  if (auto wrong = check_from(options.check.from_stage))
+    return report_error(*wrong, options.common);
+  target->request.from_stage = options.check.from_stage;
   target->request.strict = options.check.strict;
   driver::Frontend frontend = driver::compile_text(target->text, target->request,
                                                    answers_of(*target), driver::Stage::GraphIr);
@@ -95,16 +120,8 @@ int verb_check(const Options& options) {
 
 int verb_dump(const Options& options) {
   auto stage = driver::parse_stage(options.dump.stage);
-  if (!stage) {
-    return report_error(
-        {"USE-VALUE",
-         "`--stage " + options.dump.stage + "` is no stage",
-         {},
-         -1,
-         "stages: parse, resolve, materialize, normalize, elaborate, flatten, typecheck, graph-ir, "
-         "graph-ir-axon, final, plan"},
-        options.common);
-  }
+  if (!stage) return report_error(no_stage("--stage", options.dump.stage), options.common);
+  if (auto wrong = check_from(options.dump.from_stage)) return report_error(*wrong, options.common);
   if (options.dump.format != "text") {
     return report_error({"USE-VALUE",
                          "`--format " + options.dump.format + "` is not there for this stage",
@@ -115,6 +132,7 @@ int verb_dump(const Options& options) {
   }
   auto target = find_target(options, options.dump.file, options.dump.checkpoint);
   if (!target) return report_error(target.error(), options.common);
+  target->request.from_stage = options.dump.from_stage;
   std::string text;
   int status = 0;
   if (*stage == driver::Stage::Plan && !target->checkpoint) {
@@ -133,6 +151,14 @@ int verb_dump(const Options& options) {
     driver::Frontend frontend =
         driver::compile_text(target->text, target->request, answers_of(*target), stop);
     status = report_session(*frontend.session, options.common);
+    if (status == 0 && !driver::has_stage(frontend, *stage)) {
+      return report_error({"USE-VALUE",
+                           "`--stage " + options.dump.stage + "` is before the stage of the text",
+                           {},
+                           -1,
+                           {}},
+                          options.common);
+    }
     if (status == 0) text = driver::dump_stage(frontend, *stage);
   }
   if (status != 0) return status;

@@ -2,54 +2,35 @@
 #include "driver/frontend.h"
 #include "graph/text.h"
 #include "lower/raise.h"
-#include "sema/program_text.h"
-#include "sema/type_syntax.h"
+#include "sema/stage_text.h"
 #include "support/check.h"
 #include "syntax/render.h"
 
 namespace axon::driver {
-namespace {
-
-std::string render_stage(const sema::Program& program, const sema::Session& session) {
-  return syntax::render(sema::as_module(program), session.ast, session.names);
-}
-
-// The typed program as a file that says which stage it is (language.md 11.3, 11.4).
-std::string render_typed(const sema::TypedProgram& typed, sema::Session& session) {
-  syntax::Module module = sema::as_module(typed.flat.program);
-  syntax::Pragma mark;
-  mark.name = session.names.intern("stage");
-  mark.value = session.ast.add(
-      syntax::Expr{syntax::String{session.names.intern(spelling(Stage::Typecheck))}, {}});
-  module.pragmas.insert(module.pragmas.begin(), mark);
-  std::vector<syntax::TypeExprId> types = sema::types_to_syntax(typed, session);
-  syntax::RenderOptions options;
-  options.types = &types;
-  return syntax::render(module, session.ast, session.names, options);
-}
-
-}  // namespace
-
 std::string dump_stage(const Frontend& f, Stage stage) {
+  using sema::Level, sema::write_program, sema::write_typed;
   sema::Session& session = *f.session;
+  std::string_view name = spelling(stage);
   switch (stage) {
     case Stage::Parse:
       return syntax::render(f.loaded->modules.back().module, session.ast, session.names);
     case Stage::Resolve:
-      return render_stage(f.closed->program, session);
+      return write_program({f.closed->program, {}}, Level::Closed, name, session);
     case Stage::Materialize:
-      return render_stage(f.materialized->closed.program, session);
+      return write_program({f.materialized->closed.program, {}}, Level::Closed, name, session);
     case Stage::Normalize:
-      return render_stage(f.normalized->program, session);
+      return write_program({f.normalized->program, {}}, Level::Normalized, name, session);
     case Stage::Elaborate:
-      return render_stage(f.elaborated->program, session);
+      return write_program({f.elaborated->program, f.elaborated->main_defaults}, Level::Elaborated,
+                           name, session);
     case Stage::Flatten:
-      return render_stage(f.flat->program, session);
+      return write_program({f.flat->program, f.flat->main_defaults}, Level::Flat, name, session);
     case Stage::Typecheck:
-      return render_typed(*f.typed, session);
+      return write_typed(*f.typed, name, session);
     case Stage::GraphIrAxon:
+      return write_typed(lower::raise(*f.graph, session, {.exact = true}), name, session);
     case Stage::Final:
-      return render_typed(lower::raise(*f.graph, session), session);
+      return write_typed(lower::raise(*f.graph, session), name, session);
     case Stage::GraphIr:
       return graph::write_graph(*f.graph, session.types, {&session.files});
     case Stage::Plan:

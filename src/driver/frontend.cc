@@ -4,7 +4,10 @@
 #include <chrono>
 
 #include "driver/library.h"
+#include "graph/text.h"
+#include "graph/verify.h"
 #include "lower/lower.h"
+#include "sema/stage_text.h"
 #include "support/check.h"
 #include "support/text.h"
 
@@ -25,6 +28,80 @@ void step(Frontend& frontend, const FrontendOptions& options, Stage stage, Make 
   frontend.times.push_back({stage, took.count()});
 }
 
+// What the text is, by the caller's word, else by its own.
+Stage entry_of(const FrontendOptions& options, sema::Session& session, FileId root) {
+  if (options.from_stage) return *options.from_stage;
+  if (starts_with(options.text, "graph-ir ")) return Stage::GraphIr;
+  auto said = sema::stage_of(options.text);
+  if (!said) return Stage::Parse;
+  auto stage = parse_stage(*said);
+  if (stage && *stage != Stage::Plan) return *stage;
+  session.sink.report(Diag::LoadStage, {root, 0, 0},
+                      {*said, "there is no such stage to begin with"});
+  return Stage::Parse;
+}
+
+// The graph of a text in its own form.
+void read_graph(Frontend& f, const FrontendOptions& options) {
+  sema::Session& session = *f.session;
+  auto graph = graph::read_graph(options.text, session.types);
+  if (!graph) {
+    session.sink.report(Diag::GraphSyntax, {f.root, 0, 0}, {graph.error().message});
+    return;
+  }
+  size_t before = session.sink.all().size();
+  graph::verify(*graph, session.types, "graph-ir", session.sink);
+  for (size_t i = before; i < session.sink.all().size(); ++i) {
+    Diagnostic& d = session.sink.all()[i];
+    if (d.id == Diag::GraphInvalid) d.id = Diag::LoadStage;  // the text is to blame
+    d.span = {f.root, 0, 0};
+  }
+  f.graph = std::move(*graph);
+}
+
+// Takes the text as the result of a stage.
+void enter(Frontend& f, const FrontendOptions& options, Stage entry) {
+  sema::Session& session = *f.session;
+  std::string_view name = spelling(entry);
+  auto program = [&](sema::Level level) {
+    return sema::read_program(f.root, level, name, session);
+  };
+  switch (entry) {
+    case Stage::Resolve:
+      f.closed = sema::ClosedProgram{program(sema::Level::Closed).program};
+      break;
+    case Stage::Materialize:
+      f.materialized =
+          sema::Materialized{sema::ClosedProgram{program(sema::Level::Closed).program}, {}};
+      break;
+    case Stage::Normalize:
+      f.normalized = sema::NormalizedProgram{program(sema::Level::Normalized).program};
+      break;
+    case Stage::Elaborate: {
+      sema::StagedProgram read = program(sema::Level::Elaborated);
+      f.elaborated =
+          sema::ElaboratedProgram{std::move(read.program), std::move(read.main_defaults)};
+      break;
+    }
+    case Stage::Flatten: {
+      sema::StagedProgram read = program(sema::Level::Flat);
+      f.flat = sema::FlatProgram{std::move(read.program), std::move(read.main_defaults)};
+      break;
+    }
+    case Stage::Typecheck:
+    case Stage::GraphIrAxon:
+    case Stage::Final:
+      f.typed = sema::read_typed(f.root, name, session);
+      break;
+    case Stage::GraphIr:
+      read_graph(f, options);
+      break;
+    case Stage::Parse:
+    case Stage::Plan:
+      break;
+  }
+}
+
 Frontend run_once(const FrontendOptions& options, const std::vector<std::string>& overlays) {
   Frontend f;
   f.session = std::make_unique<sema::Session>();
@@ -32,23 +109,31 @@ Frontend run_once(const FrontendOptions& options, const std::vector<std::string>
   sema::Session& session = *f.session;
   session.sink.set_strict(options.strict);
   f.root = session.files.add(options.path, options.text);
-  step(f, options, Stage::Parse, [&] {
+  Stage entry = entry_of(options, session, f.root);
+  if (entry != Stage::Parse && f.ok()) enter(f, options, entry);
+  auto from = [&](Stage stage, auto make) {
+    if (entry < stage || entry == Stage::Parse) step(f, options, stage, make);
+  };
+  from(Stage::Parse, [&] {
     sema::LoadOptions load{options.search_path, overlays};
-    f.loaded = sema::load(f.root, builtin_library(), load, session);
+    f.loaded =
+        sema::load(f.root, options.library ? *options.library : builtin_library(), load, session);
   });
-  step(f, options, Stage::Resolve,
-       [&] { f.closed = sema::resolve(*f.loaded, {options.main}, session); });
-  step(f, options, Stage::Materialize,
+  from(Stage::Resolve, [&] { f.closed = sema::resolve(*f.loaded, {options.main}, session); });
+  from(Stage::Materialize,
        [&] { f.materialized = sema::materialize(*f.closed, options.answers, session); });
-  step(f, options, Stage::Normalize,
-       [&] { f.normalized = sema::normalize(f.materialized->closed, session); });
-  step(f, options, Stage::Elaborate,
-       [&] { f.elaborated = sema::elaborate(*f.normalized, session); });
-  step(f, options, Stage::Flatten, [&] { f.flat = sema::flatten(*f.elaborated, session); });
-  step(f, options, Stage::Typecheck,
-       [&] { f.typed = sema::typecheck(*f.flat, options.answers, session); });
-  step(f, options, Stage::GraphIr, [&] { f.graph = lower::lower(*f.typed, session); });
+  from(Stage::Normalize, [&] { f.normalized = sema::normalize(f.materialized->closed, session); });
+  from(Stage::Elaborate, [&] { f.elaborated = sema::elaborate(*f.normalized, session); });
+  from(Stage::Flatten, [&] { f.flat = sema::flatten(*f.elaborated, session); });
+  from(Stage::Typecheck, [&] { f.typed = sema::typecheck(*f.flat, options.answers, session); });
+  bool lowers = !f.graph && (entry <= Stage::Typecheck || f.typed);
+  if (lowers) step(f, options, Stage::GraphIr, [&] { f.graph = lower::lower(*f.typed, session); });
   return f;
+}
+
+bool is_source(const FrontendOptions& options) {
+  if (options.from_stage) return *options.from_stage == Stage::Parse;
+  return !starts_with(options.text, "graph-ir ") && !sema::stage_of(options.text);
 }
 
 }  // namespace
@@ -58,6 +143,32 @@ std::optional<Stage> parse_stage(std::string_view name) {
     if (kStages[i] == name) return static_cast<Stage>(i);
   }
   return {};
+}
+
+bool has_stage(const Frontend& f, Stage stage) {
+  switch (stage) {
+    case Stage::Parse:
+      return f.loaded.has_value();
+    case Stage::Resolve:
+      return f.closed.has_value();
+    case Stage::Materialize:
+      return f.materialized.has_value();
+    case Stage::Normalize:
+      return f.normalized.has_value();
+    case Stage::Elaborate:
+      return f.elaborated.has_value();
+    case Stage::Flatten:
+      return f.flat.has_value();
+    case Stage::Typecheck:
+      return f.typed.has_value();
+    case Stage::GraphIr:
+    case Stage::GraphIrAxon:
+    case Stage::Final:
+      return f.graph.has_value();
+    case Stage::Plan:
+      return false;
+  }
+  AXON_UNREACHABLE("stage");
 }
 
 std::string_view spelling(Stage stage) { return kStages[static_cast<size_t>(stage)]; }
@@ -82,7 +193,7 @@ void point_at_program(sema::Session& session) {
 }
 
 Frontend run_frontend(const FrontendOptions& options) {
-  if (!options.auto_overlay) return run_once(options, options.overlays);
+  if (!options.auto_overlay || !is_source(options)) return run_once(options, options.overlays);
   Frontend with_static = run_once(options, {"static"});
   if (with_static.ok() || options.stop_after < Stage::Typecheck) return with_static;
   Frontend base = run_once(options, {});

@@ -36,8 +36,11 @@ struct FrontendOptions {
   bool auto_overlay = false;  // `static` where the program checks under it, else the base
   std::vector<std::string> search_path;
   bool strict = false;
-  sema::Answers answers;  // the checkpoint's, or null
+  sema::Answers answers;                         // the checkpoint's, or null
+  const sema::LibrarySource* library = nullptr;  // null: the built-in one
   Stage stop_after = Stage::GraphIr;
+  // The stage that the text is of; nothing: what the text says of itself, else source.
+  std::optional<Stage> from_stage;
 };
 
 // Milliseconds of one stage.
@@ -65,6 +68,8 @@ struct Frontend {
 };
 
 Frontend run_frontend(const FrontendOptions& options);
+// Whether the run came as far as `stage`; a text of a later stage has no earlier ones.
+bool has_stage(const Frontend& frontend, Stage stage);
 // Errors that the planner found inside the library are shown where the program calls it.
 void point_at_program(sema::Session& session);
 // The stage's text; needs a front end that got that far.

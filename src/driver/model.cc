@@ -121,6 +121,7 @@ Frontend compile_text(const ProgramText& text, const ModelRequest& request,
   options.strict = request.strict;
   options.answers = answers;
   options.stop_after = stop_after;
+  if (!request.from_stage.empty()) options.from_stage = parse_stage(request.from_stage);
   return run_frontend(options);
 }
 

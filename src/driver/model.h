@@ -18,6 +18,7 @@ struct ModelRequest {
   std::string model;                  // directory, .gguf, .safetensors, hub id
   std::string program;                // .axon file, or empty: by architecture
   std::string main;                   // entry definition, or empty
+  std::string from_stage;             // what the program's text is; empty: what it says itself
   std::vector<std::string> overlays;  // empty: chosen
   std::string math = "auto";          // exact, auto, fast
   std::string kv_dtype;               // f32, f16, or empty: by preset

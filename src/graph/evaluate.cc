@@ -266,6 +266,11 @@ Result<void> Evaluator::node(Frame& frame, const Node& n) {
                                  ? repeat(frame, n)
                                  : apply(frame, n.op, n.callee, n.inputs, n.attrs, n.type));
   result = widened(std::move(result), n.type);
+  if (options_.check_types && n.type.valid()) {
+    // Sizes that the types leave open are what they are the first time.
+    AXON_TRY_VOID(frame.dims.bind(n.type, result));
+    AXON_TRY_VOID(frame.dims.check(n.type, result, "a result of type " + types_.show(n.type)));
+  }
   auto store = [&](size_t i, EvalValue value) {
     frame.values[static_cast<size_t>(n.outputs[i].index)] = std::move(value);
   };

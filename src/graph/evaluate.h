@@ -57,6 +57,8 @@ struct EvalOptions {
   const model::ConfigValue* config = nullptr;  // null: every key is missing
   // Check dims that occur again after they were bound, in every module. MAIN's entry always is.
   bool check_dims = true;
+  // Compare every result with its type; one that contradicts it is RUN-SHAPE.
+  bool check_types = false;
 };
 
 using NamedValues = std::vector<std::pair<std::string, EvalValue>>;

@@ -2,7 +2,6 @@
 #include "lower/module_lowering.h"
 
 #include "graph/builder.h"
-#include "graph/text_cursor.h"
 #include "support/text.h"
 
 namespace axon::lower {
@@ -145,6 +144,7 @@ ValueId ModuleLowering::add_value(NameId name, TypeId type) {
 }
 
 void ModuleLowering::inputs() {
+  for (const auto& [name, dim] : typed_.dim_values) dims_.tell(name, dim);
   for (size_t i = 0; i < def_.params.size(); ++i) {
     const Param& param = def_.params[i];
     bool typed = i < typed_.params.size();
@@ -451,45 +451,30 @@ void ModuleLowering::results(const std::vector<ExprId>& values) {
 // ---- constraints ---------------------------------------------------------------------------
 
 void ModuleLowering::constraints() {
-  for (const std::string& text : typed_.constraints) constraint(text);
+  for (const sema::TypedConstraint& fact : typed_.constraints) constraint(fact);
 }
 
-// `left == right`, or `left == right or right == 1`, in the definition's own dim names. Facts on
-// dims that the module does not know say nothing here.
-void ModuleLowering::constraint(std::string_view text) {
-  size_t alternative = text.find(" or ");
-  std::string_view first = text.substr(0, alternative);
-  bool readable = true;
-  auto read = [&](std::string_view part) {
-    graph::Cursor cursor(part, types_);
-    DimId dim = cursor.dim();
-    readable = readable && cursor.ok();
-    if (!cursor.ok()) return dim;
-    return types_.dims().substitute(dim, [&](SymbolId symbol) -> DimId {
-      NameId symbol_name = types_.dims().symbol(symbol).name;
-      DimId known = dims_.find(symbol_name);
-      if (!known.valid()) readable = false;
-      return known;
+// A name made equal to another dim stands for that one; what is then plainly true says nothing.
+// Neither do facts on dims that the module does not know.
+void ModuleLowering::constraint(const sema::TypedConstraint& fact) {
+  DimTable& dims = types_.dims();
+  bool known = true;
+  auto own = [&](DimId dim) {
+    return dims.substitute(dim, [&](SymbolId symbol) -> DimId {
+      DimId meaning = dims_.find(dims.symbol(symbol).name);
+      known = known && (meaning.valid() || dims.symbol(symbol).kind == SymbolKind::Rigid);
+      return meaning;
     });
   };
-  auto fact = [&](std::string_view part, graph::Relation relation) {
-    size_t sign = part.find(" == ");
-    readable = readable && sign != part.npos;
-    graph::Fact f;
-    f.relation = relation;
-    if (!readable) return f;
-    f.left = graph::dim_operand(read(part.substr(0, sign)), types_);
-    f.right = graph::dim_operand(read(part.substr(sign + 4)), types_);
-    return f;
-  };
+  DimId left = own(fact.left), right = own(fact.right);
+  if (!known || left == right) return;
   graph::Constraint c;
-  c.fact = fact(first, graph::Relation::Eq);
-  if (alternative != text.npos) {
-    c.guards.push_back(fact(text.substr(alternative + 4), graph::Relation::Ne));
+  c.fact = {graph::Relation::Eq, graph::dim_operand(left, types_),
+            graph::dim_operand(right, types_)};
+  if (fact.or_one) {
+    c.guards.push_back({graph::Relation::Ne, graph::dim_operand(left, types_),
+                        graph::dim_operand(dims.integer(1), types_)});
   }
-  bool trivial =
-      readable && c.fact.left.as<graph::DimRef>().dim == c.fact.right.as<graph::DimRef>().dim;
-  if (!readable || trivial) return;
   c.span = def_.name_span;
   module().constraints.push_back(std::move(c));
 }

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "graph/graph.h"
-#include "lower/dim_names.h"
+#include "sema/dim_names.h"
 #include "sema/stages.h"
 
 namespace axon::lower {
@@ -38,7 +38,7 @@ class ModuleLowering {
   void loop(const syntax::Loop& loop, Span span, const std::vector<syntax::StmtId>& following);
   void results(const std::vector<syntax::ExprId>& values);
   void constraints();
-  void constraint(std::string_view text);
+  void constraint(const sema::TypedConstraint& fact);
 
   // Fills op, callee and inputs of a node or a nested expression.
   template <class Target>
@@ -65,7 +65,7 @@ class ModuleLowering {
   const syntax::Ast& ast_;
   TypeTable& types_;
   Interner& names_;
-  DimNames dims_;
+  sema::DimNames dims_;
   std::unordered_map<NameId, graph::ValueId, IdHash> values_;  // what a source name means now
   std::unordered_set<NameId, IdHash> taken_;
   graph::Module& module() { return graph_[id_]; }

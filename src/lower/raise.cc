@@ -57,6 +57,7 @@ class Raiser {
   void header(Definition& def, sema::TypedDefinition& typed);
   void node(const graph::Node& n);
   void repeat(const graph::Node& n);
+  bool brings_names(TypeId type);
   void constraints(sema::TypedDefinition& typed);
   ExprId application(Op op, graph::ModuleId callee, const std::vector<Operand>& inputs,
                      const std::vector<graph::Attr>& attrs, TypeId type, bool lazy);
@@ -66,6 +67,7 @@ class Raiser {
   ExprId dim(DimId id, TypeId type, bool lazy);
   ExprId dim_tree(const DimTable::Tree& tree, bool whole, bool lazy);
   NameId symbol(SymbolId id, bool lazy);
+  NameId named_dim(DimId id);
   PathLit path(const graph::Path& p);
   std::vector<Target> targets(const graph::Node& n);
 
@@ -79,10 +81,13 @@ class Raiser {
   std::unordered_set<NameId, IdHash> taken_;
   std::unordered_set<SymbolId, IdHash> bound_;  // dims that the inputs bind
   std::unordered_map<SymbolId, NameId, IdHash> materialised_;
-  std::vector<ValueId> made_;  // so far, in order
+  std::unordered_map<DimId, NameId, IdHash> named_dims_;
+  std::vector<std::pair<NameId, DimId>> dim_values_;  // names that were made for dims
+  std::vector<ValueId> made_;                         // so far, in order
   PathLit scope_;
   Span span_;
   int next_ = 1;
+  int last_dim_ = 0;
 };
 
 NameId Raiser::fresh() {
@@ -125,6 +130,8 @@ PathLit Raiser::path(const graph::Path& p) {
         to.text = graph_[piece.global].name;
       } else if (piece.value.valid()) {
         to.text = value_name(piece.value);
+      } else if (options_.exact) {
+        to.text = named_dim(piece.dim);
       } else if (auto single = types_.dims().as_symbol(piece.dim)) {
         to.text = symbol(*single, false);
       } else {
@@ -206,7 +213,26 @@ ExprId Raiser::dim_tree(const DimTable::Tree& tree, bool whole, bool lazy) {
   return left;
 }
 
+// A dim by name: its own, unless a value hides that, or one that a constraint explains.
+NameId Raiser::named_dim(DimId id) {
+  const DimTable& dims = types_.dims();
+  if (auto single = dims.as_symbol(id)) {
+    NameId name = dims.symbol(*single).name;
+    if (!taken_.contains(name)) return name;
+  }
+  auto [it, added] = named_dims_.try_emplace(id);
+  if (added) {
+    do {
+      it->second = s_.names.intern("_k" + std::to_string(++last_dim_));
+    } while (!taken_.insert(it->second).second);
+    dim_values_.emplace_back(it->second, id);
+  }
+  return it->second;
+}
+
 ExprId Raiser::dim(DimId id, TypeId type, bool lazy) {
+  if (options_.exact && !types_.dims().as_integer(id))
+    return add({Name{named_dim(id), {}}, {}}, type);
   ExprId out = dim_tree(types_.dims().tree(id), false, lazy);
   out_.type_of[static_cast<size_t>(out.index)] = type;
   return out;
@@ -304,9 +330,28 @@ void Raiser::node(const graph::Node& n) {
   } else {
     ExprId value = application(n.op, n.callee, n.inputs, n.attrs, n.type, false);
     if (n.op != Op::CoreAlias) out_.type_of[static_cast<size_t>(value.index)] = n.type;
+    bool operation = n.op != Op::CoreAlias && n.op != Op::CoreAscribe;
+    // Names that an ascription brought in need one; around an operation it is no node of its own.
+    if (options_.exact && operation && brings_names(n.type))
+      value = add({Ascribe{value, sema::to_syntax(n.type, s_)}, {}}, n.type);
     bind(targets(n), value);
   }
   made_.insert(made_.end(), n.outputs.begin(), n.outputs.end());
+}
+
+// Whether a type is the first to mention a dim name that no input binds.
+bool Raiser::brings_names(TypeId type) {
+  bool any = false;
+  const TypeData data = types_.get(type);
+  for (const Axis& axis : data.axes) {
+    if (axis.is_run()) continue;
+    for (SymbolId id : types_.dims().symbols(axis.dim)) {
+      bool variable = types_.dims().symbol(id).kind == SymbolKind::Variable;
+      any = (variable && bound_.insert(id).second) || any;
+    }
+  }
+  for (TypeId item : data.items) any = brings_names(item) || any;
+  return any;
 }
 
 // An operand as a plain name, bound first when it is anything else.
@@ -397,17 +442,25 @@ void Raiser::header(Definition& def, sema::TypedDefinition& typed) {
 }
 
 void Raiser::constraints(sema::TypedDefinition& typed) {
-  auto text = [&](const graph::Fact& f, std::string_view sign) -> std::string {
-    const auto *left = f.left.get<graph::DimRef>(), *right = f.right.get<graph::DimRef>();
-    if (!left || !right) return "";
-    return types_.dims().show(left->dim) + std::string(sign) + types_.dims().show(right->dim);
-  };
+  DimTable& dims = types_.dims();
+  for (const auto& [name, dim] : dim_values_) {
+    typed.dim_values.emplace_back(name, dim);
+    typed.constraints.push_back({dims.of(dims.symbol(name, SymbolKind::Variable)), dim, false});
+  }
+  DimId one = dims.integer(1);
   for (const graph::Constraint& c : m_.constraints) {
-    bool guarded = c.guards.size() == 1 && c.guards[0].relation == graph::Relation::Ne;
-    if (c.fact.relation != graph::Relation::Eq || (!c.guards.empty() && !guarded)) continue;
-    std::string line = text(c.fact, " == ");
-    if (guarded) line += " or " + text(c.guards[0], " == ");
-    typed.constraints.push_back(std::move(line));
+    const auto *left = c.fact.left.get<graph::DimRef>(), *right = c.fact.right.get<graph::DimRef>();
+    if (c.fact.relation != graph::Relation::Eq || !left || !right || c.guards.size() > 1) continue;
+    sema::TypedConstraint fact{left->dim, right->dim, !c.guards.empty()};
+    if (fact.or_one) {
+      const auto* side = c.guards[0].left.get<graph::DimRef>();
+      const auto* unit = c.guards[0].right.get<graph::DimRef>();
+      bool guarded = c.guards[0].relation == graph::Relation::Ne && side && unit &&
+                     unit->dim == one && (side->dim == fact.left || side->dim == fact.right);
+      if (!guarded) continue;
+      if (side->dim != fact.left) std::swap(fact.left, fact.right);
+    }
+    typed.constraints.push_back(fact);
   }
 }
 

@@ -9,12 +9,13 @@
 namespace axon::lower {
 
 struct RaiseOptions {
+  // Lowering the result gives exactly this graph again: sizes stay names, and the constraints say
+  // what each name stands for. Otherwise sizes are computed by statements, for readers.
+  bool exact = false;
   std::string_view target = "native";  // fused rows print as `__<target>_<op>`
 };
 
 // Every statement is a node; nested operands outside of branches become binds of their own.
-// Lowering the result of an unoptimised graph gives that graph again, but for compound dims as
-// operands.
 sema::TypedProgram raise(const graph::Graph& graph, sema::Session& session,
                          const RaiseOptions& options = {});
 

@@ -107,10 +107,18 @@ struct TypedParam {
   TypeId type;
   bool optional = false;
 };
+// What must hold of the sizes that a definition is given: `left == right`; with `or_one`, a `left`
+// of 1 will do as well.
+struct TypedConstraint {
+  DimId left, right;
+  bool or_one = false;
+  friend bool operator==(const TypedConstraint&, const TypedConstraint&) = default;
+};
 struct TypedDefinition {
   std::vector<TypedParam> params;
   TypeId return_type;
-  std::vector<std::string> constraints;
+  // Among them, for each name of the header that was made equal to something else, that it is.
+  std::vector<TypedConstraint> constraints;
   // Names of dims that are values in the body, and what each is in the terms of the types: a name
   // that was made equal to another stands for that one's dim.
   std::vector<std::pair<NameId, DimId>> dim_values;

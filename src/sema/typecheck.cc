@@ -182,11 +182,9 @@ void Checker::warn_merged(Frame& f) {
   }
 }
 
-std::vector<std::string> Checker::constraint_texts(Frame& f) {
-  std::vector<std::string> out;
-  for (const auto& [name, dim] : merged_dims(f)) {
-    out.push_back(std::string(s_.names.text(name)) + " == " + show(f, dim));
-  }
+std::vector<TypedConstraint> Checker::constraints_of(Frame& f) {
+  std::vector<TypedConstraint> out;
+  for (const auto& [name, dim] : merged_dims(f)) out.push_back({f.dims.at(name), dim, false});
   auto ours = [&](DimId dim) {
     for (SymbolId s : d_.symbols(dim)) {
       if (d_.symbol(s).generated) return false;
@@ -196,10 +194,9 @@ std::vector<std::string> Checker::constraint_texts(Frame& f) {
   std::vector<DimConstraint> violated;
   for (const DimConstraint& c : f.u.open_constraints(violated)) {
     if (!ours(c.left) || !ours(c.right)) continue;
-    std::string left = show(f, c.left);
-    std::string right = show(f, c.right);
     bool equal = c.kind == DimConstraint::Kind::Equal;
-    out.push_back(equal ? left + " == " + right : right + " == " + left + " or " + right + " == 1");
+    out.push_back(equal ? TypedConstraint{c.left, c.right, false}
+                        : TypedConstraint{c.right, c.left, true});
   }
   for (const DimConstraint& c : violated) {
     Mismatch m;
@@ -217,11 +214,11 @@ std::vector<std::string> Checker::constraint_texts(Frame& f) {
 void Checker::finish_generic(Frame& f) {
   Value result = resolve(f, *f.returned);
   if (f.def.params.empty()) note_global(f.definition, result);
-  auto texts = constraint_texts(f);
+  auto constraints = constraints_of(f);
   if (f.def.name == program_.main) warn_merged(f);
   f.headers.push_back(header_of(f));
   present(f);
-  out_.definitions[f.definition].constraints = std::move(texts);
+  out_.definitions[f.definition].constraints = std::move(constraints);
 }
 
 }  // namespace types

@@ -412,6 +412,13 @@ Value Checker::apply_summary(Frame& f, const Summary& summary, const std::vector
     DimId right = dim(e.right);
     if (e.kind == DimConstraint::Kind::Broadcast) {
       f.u.record(e.kind, left, right);
+      auto l = f.u.value(left), r = f.u.value(right);
+      if (!l || !r || *l == *r || *r == 1) continue;
+      Mismatch m;
+      m.kind = Mismatch::Kind::Dim;
+      m.left_dim = right;
+      m.right_dim = left;
+      report_mismatch(f, m, "this call", span, {}, e.span);
     } else if (auto bad = f.u.unify_dim(left, right)) {
       report_mismatch(f, *bad, "this call", span, {}, e.span);
     }

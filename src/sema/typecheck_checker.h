@@ -26,7 +26,7 @@ class Checker {
   void note_global(size_t index, const Value& result);
   std::vector<std::pair<NameId, DimId>> merged_dims(Frame& f);
   void warn_merged(Frame& f);
-  std::vector<std::string> constraint_texts(Frame& f);
+  std::vector<TypedConstraint> constraints_of(Frame& f);
   void check_body(Frame& f);
   void apply_return(Frame& f);
 
@@ -110,6 +110,7 @@ class Checker {
 
   // typecheck_present.cc: results in each definition's own names
   void present(Frame& f);
+  void refine_header(syntax::Definition& def, const TypedDefinition& typed);
   Header header_of(Frame& f);
 
   const FlatProgram& flat_;

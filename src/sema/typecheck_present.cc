@@ -104,6 +104,17 @@ Header Checker::header_of(Frame& f) {
   return out;
 }
 
+// The header as checked. That of a helper said little before; names that the body made equal to
+// others are gone, and stand among the constraints.
+void Checker::refine_header(Definition& def, const TypedDefinition& typed) {
+  for (size_t i = 0; i < def.params.size(); ++i) {
+    def.params[i].type = to_syntax(t_.strip_optional(typed.params[i].type), s_);
+    def.params[i].optional = typed.params[i].optional;
+  }
+  def.return_type = to_syntax(typed.return_type, s_);
+  def.has_signature = !def.is_global;
+}
+
 void Checker::present(Frame& f) {
   std::map<size_t, Presenter> presenters;
   for (Header& header : f.headers) {
@@ -126,27 +137,22 @@ void Checker::present(Frame& f) {
       bool integer = k == TypeKind::Int || k == TypeKind::Dim;
       bool bound = symbol && std::find(symbols.begin(), symbols.end(), *symbol) != symbols.end();
       if (!integer || !symbol || d_.symbol(*symbol).kind == SymbolKind::Rigid) continue;
-      if (bound && d_.symbol(*symbol).kind == SymbolKind::Variable) continue;
+      // In types, the name of an integer parameter always means that parameter.
+      bool other = d_.symbol(*symbol).name != def.params[i].name;
+      if (bound && other && d_.symbol(*symbol).kind == SymbolKind::Variable) continue;
       p.bind(*symbol, d_.of(d_.symbol(def.params[i].name, SymbolKind::Param)));
     }
     TypedDefinition& typed = out_.definitions[header.definition];
     typed.params.clear();
     for (size_t i = 0; i < header.params.size(); ++i) {
       TypeId type = p.show(header.params[i].type);
-      bool optional = t_.kind(type) == TypeKind::Optional || def.params[i].optional;
+      TypeKind kind = t_.kind(type);
+      bool vague = kind == TypeKind::Any || kind == TypeKind::Null;
+      bool optional = kind == TypeKind::Optional || (vague && def.params[i].optional);
       typed.params.push_back({def.params[i].name, type, optional});
     }
     typed.return_type = p.show(f.u.resolve(header.result));
-    // A helper's own header says little; what its one use makes of it is written there.
-    if (def.helper.kind != HelperKind::None) {
-      Definition& own = out_.flat.program.definitions[header.definition];
-      for (size_t i = 0; i < own.params.size(); ++i) {
-        own.params[i].type = to_syntax(t_.strip_optional(typed.params[i].type), s_);
-        own.params[i].optional = t_.kind(typed.params[i].type) == TypeKind::Optional;
-      }
-      own.return_type = to_syntax(typed.return_type, s_);
-      own.has_signature = true;
-    }
+    refine_header(out_.flat.program.definitions[header.definition], typed);
     typed.dim_values.clear();
     for (const auto& [name, dim] : header.dims)
       typed.dim_values.emplace_back(name, p.show_dim(dim));

@@ -182,9 +182,12 @@ void Printer::print_fixed_scope(const Definition& definition) {
 void Printer::print_params(const Definition& definition) {
   for (NameId name : definition.path_params) out_ += "@" + text(name);
   for (const Param& param : definition.params) {
+    // Without a type, only a default says that it may be left out.
+    bool bare = param.optional && !param.type.valid() && !param.default_value.valid();
     out_ += ' ';
     comments_before(param.span.begin);
-    out_ += (param.default_value.valid() ? "?" : "") + text(param.name);
+    out_ += (param.default_value.valid() || bare ? "?" : "") + text(param.name);
+    if (bare) out_ += "=null";
     if (!param.default_value.valid()) continue;
     out_ += '=';
     print_expr(param.default_value, Slot::Default);

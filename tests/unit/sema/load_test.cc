@@ -61,7 +61,7 @@ TEST_F(LoadFiles, SearchOrder) {
   EXPECT_NE(text.find("Lib.f :: Tensor[B]"), std::string::npos);
 }
 
-TEST_F(LoadFiles, OneFileUnderTwoNames) {
+TEST_F(LoadFiles, A26OneFileUnderTwoNames) {
   put("main.axon",
       "import parts.Inner\nimport parts.Outer\n\nmain :: Tensor[B] -> Tensor[B]\n"
       "main x = parts.Inner.f (parts.Outer.g x)\n");

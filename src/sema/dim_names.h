@@ -4,11 +4,13 @@
 #pragma once
 
 #include <unordered_map>
+#include <utility>
+#include <vector>
 
 #include "syntax/nodes.h"
 #include "types/type.h"
 
-namespace axon::lower {
+namespace axon::sema {
 
 class DimNames {
  public:
@@ -18,13 +20,18 @@ class DimNames {
   void learn(syntax::TypeExprId written, TypeId checked);
   // Learns the symbols of a checked type by their own names; names known already stay.
   void learn_symbols(TypeId checked);
+  // What is told goes before what is learned afterwards.
+  void tell(NameId name, DimId dim);
   // Invalid when the name is not known.
   DimId find(NameId name) const;
+  // All that is known, in the order of learning.
+  const std::vector<std::pair<NameId, DimId>>& all() const { return order_; }
 
  private:
   const syntax::Ast& ast_;
   TypeTable& types_;
   std::unordered_map<NameId, DimId, IdHash> dims_;
+  std::vector<std::pair<NameId, DimId>> order_;
 };
 
-}  // namespace axon::lower
+}  // namespace axon::sema

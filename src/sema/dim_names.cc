@@ -1,7 +1,7 @@
 // What a dim name written in a definition stands for in its checked types.
-#include "lower/dim_names.h"
+#include "sema/dim_names.h"
 
-namespace axon::lower {
+namespace axon::sema {
 
 using namespace syntax;
 
@@ -29,7 +29,7 @@ void DimNames::learn(TypeExprId written, TypeId checked) {
   if (data.kind != TypeKind::Tensor || !data.known_rank) return;
   auto learn_axis = [&](const TypeArg& arg, const Axis& axis) {
     bool plain = arg.dim.valid() && ast_[arg.dim].kind() == DimExprKind::Name && !axis.is_run();
-    if (plain) dims_.emplace(ast_[arg.dim].as<DimName>().name, axis.dim);
+    if (plain) tell(ast_[arg.dim].as<DimName>().name, axis.dim);
   };
   auto is_run = [&](const TypeArg& arg) {
     return !arg.dim.valid() || ast_[arg.dim].kind() == DimExprKind::Variadic;
@@ -56,10 +56,14 @@ void DimNames::learn_symbols(TypeId checked) {
   for (const Axis& axis : data.axes) {
     if (axis.is_run()) continue;
     for (SymbolId symbol : types_.dims().symbols(axis.dim)) {
-      dims_.emplace(types_.dims().symbol(symbol).name, types_.dims().of(symbol));
+      tell(types_.dims().symbol(symbol).name, types_.dims().of(symbol));
     }
   }
   for (TypeId item : data.items) learn_symbols(item);
+}
+
+void DimNames::tell(NameId name, DimId dim) {
+  if (dims_.emplace(name, dim).second) order_.emplace_back(name, dim);
 }
 
 DimId DimNames::find(NameId name) const {
@@ -67,4 +71,4 @@ DimId DimNames::find(NameId name) const {
   return found == dims_.end() ? DimId{} : found->second;
 }
 
-}  // namespace axon::lower
+}  // namespace axon::sema
