@@ -403,7 +403,12 @@ def verb_accept(args: argparse.Namespace) -> None:
             subprocess.run(
                 [program], env=env, cwd=ROOT, check=False, stdout=subprocess.DEVNULL
             )
-    run("git", "status", "--short", "tests", cwd=ROOT)
+    if not args.paths or "tests/diag" in args.paths:  # docs/errors.md
+        script = ROOT / "tests" / "cli" / "test_diag.py"
+        subprocess.run(
+            [sys.executable, script, axon_binary()], env=env, cwd=ROOT, check=False
+        )
+    run("git", "status", "--short", "tests", "docs", cwd=ROOT)
 
 
 # ---- fix, bench ----------------------------------------------------------------------------

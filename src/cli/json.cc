@@ -68,6 +68,14 @@ std::string fmt_json(const std::vector<std::string>& changed) {
   return dump(Json{{"schema", 1}, {"changed", changed}});
 }
 
+std::string explanation_json(const Explanation& e) {
+  return dump(Json{{"schema", 1},
+                   {"code", e.code},
+                   {"severity", e.severity},
+                   {"exit_status", e.exit_status},
+                   {"text", e.text}});
+}
+
 std::string zoo_json(const std::vector<driver::ZooProgram>& programs) {
   Json list = Json::array();
   for (const driver::ZooProgram& program : programs) {

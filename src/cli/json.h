@@ -17,6 +17,11 @@ namespace axon::cli {
 std::string error_json(const Error& error, int line);
 // Files that `fmt` changed, or with --check would change.
 std::string fmt_json(const std::vector<std::string>& changed);
+struct Explanation {
+  std::string code, severity, text;
+  int exit_status = 0;
+};
+std::string explanation_json(const Explanation& explanation);
 std::string zoo_json(const std::vector<driver::ZooProgram>& programs);
 std::string ids_json(const std::vector<int64_t>& ids, const std::string& text);
 

@@ -6,7 +6,8 @@ namespace axon::cli {
 namespace {
 
 constexpr const char* kWords =
-    "run chat embed score tokenize forward check dump fmt explain inspect zoo list bench completion";
+    "run chat embed score tokenize forward check dump fmt explain inspect zoo list bench "
+    "completion";
 
 }  // namespace
 

@@ -10,8 +10,6 @@
 namespace axon::opt {
 namespace {
 
-constexpr int kMaxRounds = 64;
-
 struct Pass {
   std::string_view name;
   bool (*run)(PassContext&);
@@ -40,7 +38,7 @@ std::optional<std::vector<PassRun>> run_passes(
     DiagSink& sink, function_ref<void(const PassRun&, const graph::Graph&)> after) {
   PassContext context{graph, types, answers};
   std::vector<PassRun> runs;
-  for (int round = 0; round < kMaxRounds; ++round) {
+  for (int round = 0; round < options.max_rounds; ++round) {
     bool changed = false;
     for (const Pass& pass : kPasses) {
       bool skipped =
@@ -60,7 +58,7 @@ std::optional<std::vector<PassRun>> run_passes(
     }
     if (!changed) return runs;
   }
-  sink.report(Diag::OptDiverge, {}, {kMaxRounds});
+  sink.report(Diag::OptDiverge, {}, {options.max_rounds});
   return std::nullopt;
 }
 

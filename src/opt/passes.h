@@ -17,6 +17,7 @@ namespace axon::opt {
 struct PassOptions {
   std::vector<std::string> skip;  // names of passes
   std::string stop_after;         // name of the last pass to run, once; empty: to the fixpoint
+  int max_rounds = 64;            // of all passes, before giving up
   bool verify = false;            // after every pass that changed something
 };
 

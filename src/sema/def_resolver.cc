@@ -120,7 +120,7 @@ NameId DefResolver::module_name(NameId name, Span span, Use use) {
   if (found.candidates.empty()) {
     std::string_view text = names_.text(name);
     if (use != Use::Placeholder && text[0] == '_') return primitive(name, span);
-    report_unknown(name, span, use);
+    if (!context_.envs.lists_missing(module_, name)) report_unknown(name, span, use);
     return name;
   }
   if (found.candidates.size() > 1) {
@@ -154,7 +154,8 @@ void DefResolver::use(const Candidate& candidate, Span span, bool in_type) {
 }
 
 NameId DefResolver::primitive(NameId name, Span span) {
-  if (!warns()) return name;
+  // What is no primitive either gets its own report when calls are elaborated.
+  if (!warns() || !find_primitive(names_.text(name))) return name;
   auto home = context_.primitive_home.find(name);
   std::string advice = home == context_.primitive_home.end()
                            ? "models call the definitions of the library"

@@ -208,6 +208,17 @@ bool ModuleEnvs::imports_alias(size_t module, const Entity& alias,
   return named;
 }
 
+bool ModuleEnvs::lists_missing(size_t module, NameId name) const {
+  const LoadedModule& loaded = modules_.modules[module];
+  for (size_t i = 0; i < loaded.module.imports.size(); ++i) {
+    const std::vector<ImportMember>& members = loaded.module.imports[i].members;
+    bool listed = std::any_of(members.begin(), members.end(),
+                              [&](const ImportMember& m) { return m.name == name; });
+    if (listed && !member(loaded.import_targets[i], name)) return true;
+  }
+  return false;
+}
+
 void ModuleEnvs::check_lists() {
   for (size_t i = 0; i < envs_.size(); ++i) {
     const LoadedModule& loaded = modules_.modules[i];

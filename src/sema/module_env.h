@@ -46,6 +46,8 @@ class ModuleEnvs {
   Entity member(size_t module, NameId name) const;
   // Whether the file may use the alias without a warning; marks the import that brings it.
   bool imports_alias(size_t module, const Entity& alias, std::vector<size_t>& through) const;
+  // Whether an import list of the file names a member that does not exist; it has been reported.
+  bool lists_missing(size_t module, NameId name) const;
   // Reports members and exports that do not exist.
   void check_lists();
 

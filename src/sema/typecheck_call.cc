@@ -185,6 +185,37 @@ Value Checker::call_primitive(Frame& f, Op op, const Call& call, const std::vect
   return {result.type, result.known};
 }
 
+namespace {
+
+void add_dims(const Ast& ast, DimExprId id, std::vector<NameId>& out) {
+  std::vector<DimExprId> left{id};
+  while (!left.empty()) {
+    const DimExpr& dim = ast[left.back()];
+    left.pop_back();
+    if (dim.kind() == DimExprKind::Name) out.push_back(dim.as<DimName>().name);
+    if (dim.kind() == DimExprKind::Paren) left.push_back(dim.as<DimParen>().inner);
+    if (dim.kind() != DimExprKind::Binary) continue;
+    left.push_back(dim.as<DimBinary>().right);
+    left.push_back(dim.as<DimBinary>().left);
+  }
+}
+
+// The dims that an axis of a written type mentions; with -1 those of all axes.
+std::vector<NameId> dims_of_axis(const Ast& ast, TypeExprId id, int axis) {
+  std::vector<NameId> out;
+  while (id.valid() && ast[id].kind() == TypeExprKind::Optional)
+    id = ast[id].as<TypeOptional>().inner;
+  if (!id.valid() || ast[id].kind() != TypeExprKind::Named) return out;
+  const std::vector<TypeArg>& args = ast[id].as<TypeNamed>().args;
+  for (size_t i = 0; i < args.size(); ++i) {
+    bool wanted = axis < 0 || i == static_cast<size_t>(axis);
+    if (wanted && args[i].dim.valid()) add_dims(ast, args[i].dim, out);
+  }
+  return out;
+}
+
+}  // namespace
+
 // Problems with the arguments themselves, at the arguments.
 void Checker::check_arguments(Frame& f, const Summary& summary, const std::vector<Value>& args,
                               const Call& call, size_t callee, Span span) {
@@ -203,8 +234,21 @@ void Checker::check_arguments(Frame& f, const Summary& summary, const std::vecto
   }
   if (!summary.failure || summary.failure->argument < 0) return;
   int index = summary.failure->argument;
-  report_mismatch(f, *summary.failure->mismatch, what(index), where(index), {},
-                  s_.ast[def.params[static_cast<size_t>(index)].type].span);
+  const Mismatch& mismatch = *summary.failure->mismatch;
+  TypeExprId type = def.params[static_cast<size_t>(index)].type;
+  Diagnostic* d = report_mismatch(f, mismatch, what(index), where(index), {}, s_.ast[type].span);
+  bool dims = mismatch.kind == Mismatch::Kind::Dim || mismatch.kind == Mismatch::Kind::DimConst;
+  if (!d || !dims) return;
+  // Which argument before gave the dim its size.
+  for (NameId name : dims_of_axis(s_.ast, type, mismatch.axis)) {
+    for (int before = 0; before < index; ++before) {
+      TypeExprId other = def.params[static_cast<size_t>(before)].type;
+      std::vector<NameId> bound = dims_of_axis(s_.ast, other, -1);
+      if (std::find(bound.begin(), bound.end(), name) == bound.end()) continue;
+      d->note(Note::NoteBoundHere, where(before), {s_.names.text(name)});
+      break;
+    }
+  }
 }
 
 namespace {

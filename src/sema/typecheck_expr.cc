@@ -243,7 +243,7 @@ Value Checker::eval_ascribe(Frame& f, const Ascribe& a, Span span) {
             certain ? std::vector<DiagArg>{std::string("ascription"), show(f, needed)} : args)) {
       d->note(Note::NoteShapeHere, s_.ast[a.value].span, {show(f, value.type)});
     }
-    type = needed;
+    type = t_.error();
   }
   make_dims_values(f, needed);
   retype_literal(f, a.value, type);

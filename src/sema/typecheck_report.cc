@@ -82,9 +82,10 @@ std::string value_text(Frame& f, DimId dim) {
 
 }  // namespace
 
-void Checker::report_mismatch(Frame& f, const Mismatch& m, const std::string& place, Span span,
-                              std::optional<std::pair<Diag, std::vector<DiagArg>>> otherwise,
-                              Span expected) {
+Diagnostic* Checker::report_mismatch(Frame& f, const Mismatch& m, const std::string& place,
+                                     Span span,
+                                     std::optional<std::pair<Diag, std::vector<DiagArg>>> otherwise,
+                                     Span expected) {
   Diagnostic* d = nullptr;
   std::string what = m.axis >= 0 ? "axis " + std::to_string(m.axis) + " of " + place : place;
   auto axes = [&](TypeId type) { return t_.get(f.u.resolve(type)).axes.size(); };
@@ -117,12 +118,12 @@ void Checker::report_mismatch(Frame& f, const Mismatch& m, const std::string& pl
       d = report(f, Diag::TypeVariadic, span, {what, show(f, m.left), show(f, m.right)});
       break;
   }
-  if (!d) return;
+  if (!d) return nullptr;
   bool shape = m.left.valid() && t_.is_tensor(f.u.resolve(m.left));
   if (shape) d->note(Note::NoteShapeHere, span, {show(f, m.left)});
   if (expected.valid()) d->note(Note::NoteExpectedHere, expected);
   bool dims = m.kind == Mismatch::Kind::Dim || m.kind == Mismatch::Kind::DimConst;
-  if (!dims) return;
+  if (!dims) return d;
   for (SymbolId symbol : d_.symbols(f.u.resolve(m.left_dim))) {
     for (const Param& param : f.def.params) {
       if (!param.type.valid() || d_.symbol(symbol).generated) continue;
@@ -134,6 +135,7 @@ void Checker::report_mismatch(Frame& f, const Mismatch& m, const std::string& pl
       break;
     }
   }
+  return d;
 }
 
 void Checker::report_rule(Frame& f, const ops::RuleError& e, Op op, const Call* call, Span span) {

@@ -20,5 +20,6 @@ struct Files {
 
 Files library();  // stdlib/
 Files zoo();      // zoo/
+Files errors();   // docs/errors.md
 
 }  // namespace axon::embedded

@@ -405,5 +405,12 @@ TEST(Evaluate, CheckpointParameters) {
   EXPECT_TRUE(params.has_root("e"));
 }
 
+TEST(Evaluate, ElementTypesHaveNames) {
+  constexpr std::string_view kText =
+      "module $f(%x: Tensor[N]) -> Tensor[N] {\n  %y = cast %x, \"float99\" : Tensor[N]\n"
+      "  return %y as y\n}\n";
+  EXPECT_EQ(run(kText, {{"x", vec({1})}}), "RUN-DTYPE `float99` is not an element type");
+}
+
 }  // namespace
 }  // namespace axon::graph

@@ -58,6 +58,20 @@ TEST(GraphVerify, SoundGraphHasNoFaults) {
   EXPECT_EQ(faults(kSound, Compatibility::Strict), "");
 }
 
+TEST(GraphVerify, FaultsAreReportedByTheirCode) {
+  Tables t;
+  std::string text(kSound);
+  text.replace(text.find("main $net"), 9, "");
+  auto graph = read_graph(text, t.types);
+  ASSERT_TRUE(graph.ok()) << graph.error().message;
+  DiagSink sink;
+  EXPECT_FALSE(verify(*graph, t.types, "pass `fold`", sink));
+  ASSERT_EQ(sink.all().size(), 1u);
+  EXPECT_EQ(diag_info(sink.all()[0].id).code, "GRAPH-INVALID");
+  EXPECT_EQ(message_of(sink.all()[0]),
+            "graph is malformed after pass `fold`: graph has no main module");
+}
+
 struct Edit {
   std::string_view from, to, message;
 };

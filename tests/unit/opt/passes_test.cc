@@ -133,5 +133,19 @@ TEST(Passes, KeepWhatADecoderDoes) {
   EXPECT_EQ(flat(before), flat(after));
 }
 
+// A change in the last round allowed counts as no end in sight.
+TEST(Passes, RoundsAreLimited) {
+  Tables t;
+  graph::Graph graph = read(kBefore, t);
+  model::ParamIndex params({{"head.weight", Storage::F32, {2, 2}}});
+  PassOptions options;
+  options.max_rounds = 1;
+  auto runs = run_passes(graph, t.types, Answers{&params}, options, t.sink,
+                         [](const PassRun&, const graph::Graph&) {});
+  EXPECT_FALSE(runs);
+  ASSERT_EQ(t.sink.all().size(), 1u);
+  EXPECT_EQ(diag_info(t.sink.all()[0].id).code, "OPT-DIVERGE");
+}
+
 }  // namespace
 }  // namespace axon::opt
