@@ -1,6 +1,9 @@
 // From the typed program to the Graph: order of modules, outputs' names, MAIN's defaults.
 #include "lower/lower.h"
 
+#include <unordered_set>
+#include <utility>
+
 #include "lower/module_lowering.h"
 #include "support/text.h"
 #include "syntax/render.h"
@@ -24,9 +27,19 @@ class Order {
     if (state_[index]) return;
     state_[index] = true;
     const Definition& def = program_.definitions[index];
+    NameSet outer = std::exchange(locals_, {});
+    for (const Param& param : def.params) locals_.insert(param.name);
     for (StmtId id : def.body) statement(id);
     expr(def.body_expr);
+    locals_ = std::move(outer);
     order_.push_back(index);
+  }
+  void bind(const std::vector<Target>& targets) {
+    for (const Target& target : targets) locals_.insert(target.name);
+  }
+  // A local name hides a definition that is called the same.
+  void value(NameId name) {
+    if (!locals_.count(name)) mention(name);
   }
   void mention(NameId name) {
     auto found = program_.by_name.find(name);
@@ -34,7 +47,7 @@ class Order {
   }
   void path(const PathLit& lit) {
     for (const PathPiece& piece : lit.pieces) {
-      if (piece.placeholder) mention(piece.text);
+      if (piece.placeholder) value(piece.text);
     }
   }
   void statement(StmtId id) {
@@ -42,6 +55,7 @@ class Order {
     if (const Bind* b = s.get<Bind>()) {
       path(b->scope);
       expr(b->value);
+      bind(b->targets);
     } else if (const Return* r = s.get<Return>()) {
       for (ExprId value : r->values) expr(value);
     } else if (const Yield* y = s.get<Yield>()) {
@@ -49,7 +63,10 @@ class Order {
     } else if (const Loop* l = s.get<Loop>()) {
       path(l->lexical_scope);
       for (ExprId bound : {l->from, l->to, l->step}) expr(bound);
+      locals_.insert(l->var);
+      bind(l->carry);
       for (StmtId inner : l->body) statement(inner);
+      bind(l->targets);
     }
   }
   void expr(ExprId id) {
@@ -57,7 +74,7 @@ class Order {
     const Expr& e = ast_[id];
     switch (e.kind()) {
       case ExprKind::Name:
-        return mention(e.as<Name>().name);
+        return value(e.as<Name>().name);
       case ExprKind::Path:
         return path(e.as<PathExpr>().path);
       case ExprKind::List:
@@ -90,8 +107,10 @@ class Order {
     }
   }
 
+  using NameSet = std::unordered_set<NameId, IdHash>;
   const sema::Program& program_;
   const Ast& ast_;
+  NameSet locals_;  // of the definition being looked at, so far
   std::vector<bool> state_;
   std::vector<size_t> order_;
 };

@@ -18,18 +18,17 @@ sys.path[:0] = [str(HERE), str(HERE / "families")]
 import run_parity  # noqa: E402
 from binary import Axon  # noqa: E402
 from cases import FAMILIES, Family  # noqa: E402
-from checks import check_program, check_variant  # noqa: E402
+from checks import check_program, check_spelling, check_variant  # noqa: E402
 
-SOURCES = ("make_tiny.py", "oracle.py", "families/cases.py", "families/make.py", "families/expect.py")  # fmt: skip
+SOURCES = ("make_tiny.py", "oracle.py", "families/make.py", "families/expect.py")
 
 
-def made(family: Family, number: int, variant: str) -> pathlib.Path:
+def made(family: Family, variant: str) -> pathlib.Path:
     """The folder with a variant's checkpoint, and beside it what the oracle says of it."""
-    text = b"".join(
-        (HERE / name).read_bytes() for name in SOURCES if "cases" not in name
-    )
-    text += repr((family, number)).encode()
-    key = hashlib.sha256(text).hexdigest()[:12]
+    number = list(family.variants).index(variant)
+    facts = (family.model_of(variant), family.settings(variant), family.attention)
+    text = b"".join((HERE / name).read_bytes() for name in SOURCES)
+    key = hashlib.sha256(text + repr((facts, number)).encode()).hexdigest()[:12]
     folder = (
         run_parity.CACHE / "parity" / f"families-{key}" / f"{family.name}-{variant}"
     )
@@ -39,23 +38,48 @@ def made(family: Family, number: int, variant: str) -> pathlib.Path:
 
         folder.parent.mkdir(parents=True, exist_ok=True)
         make.make_variant(family, number, variant, folder)
-        expect.ask(family, folder, folder.parent)
+        expect.ask(family, variant, folder, folder.parent)
     return folder
 
 
-def wanted(words: list[str]) -> list[tuple[Family, int, str]]:
-    """The variants to run."""
+def spelled(family: Family, name: str) -> tuple[pathlib.Path, str]:
+    """The folder with a variant's checkpoint in another spelling, and the variant's name."""
+    import make
+
+    source = made(family, family.spellings[name].of)
+    folder = source.parent / f"{family.name}-{name}"
+    make.make_spelling(family, name, source, folder)
+    return folder, source.name
+
+
+def wanted(words: list[str]) -> list[tuple[Family, str]]:
+    """The variants and spellings to run."""
     every = "--all" in words
-    names = [word for word in words if word != "--all"]
+    names = {word for word in words if word != "--all"}
     chosen = []
     for family in FAMILIES:
-        for number, variant in enumerate(family.variants):
-            named = {family.name, f"{family.name}-{variant}"} & set(names)
-            if named or not names and (every or number == 0):
-                chosen.append((family, number, variant))
+        first = next(iter(family.variants))
+        for name in [*family.variants, *family.spellings]:
+            named = {family.name, f"{family.name}-{name}"} & names
+            if named or not names and (every or name == first):
+                chosen.append((family, name))
     if not chosen:
         sys.exit(__doc__)
     return chosen
+
+
+def check(
+    axon: Axon, tally: run_parity.Tally, chosen: list[tuple[Family, str]]
+) -> None:
+    """Everything that is asked of the chosen checkpoints and of their programs."""
+    listed = axon.call("zoo")
+    for name in dict.fromkeys(family.name for family, _ in chosen):
+        check_program(axon, tally, name, listed)
+    for family, name in chosen:
+        if name in family.variants:
+            check_variant(axon, tally, family, made(family, name))
+        else:
+            check_spelling(axon, tally, family, *spelled(family, name))
 
 
 def main() -> None:
@@ -67,13 +91,7 @@ def main() -> None:
     tally = run_parity.Tally()
     with tempfile.TemporaryDirectory() as scratch:
         axon = Axon(pathlib.Path(sys.argv[1]).resolve(), pathlib.Path(scratch))
-        listed = axon.call("zoo")
-        seen = set()
-        for family, number, variant in wanted(sys.argv[2:]):
-            if family.name not in seen:
-                check_program(axon, tally, family.name, listed)
-            seen.add(family.name)
-            check_variant(axon, tally, family, made(family, number, variant))
+        check(axon, tally, wanted(sys.argv[2:]))
     for line in tally.near_ties:
         print(f"near tie: {line}")
     if len(tally.near_ties) > run_parity.NEAR_TIE_SHARE * max(tally.positions, 1):

@@ -5,11 +5,24 @@ branch of the family's program. The first variant is the one that runs where onl
 """
 
 import dataclasses
+from collections.abc import Callable
+
+
+@dataclasses.dataclass(frozen=True)
+class Spelling:
+    """A variant's files with other names of tensors or other keys in the configuration."""
+
+    of: str
+    edit: Callable[[dict], dict] = dict
+    rename: Callable[[str], str] = str
 
 
 @dataclasses.dataclass(frozen=True)
 class Family:
-    """One zoo program: classes of Transformers, settings of all variants, and what each changes."""
+    """One zoo program: classes of Transformers, settings of all variants, and what each changes.
+
+    A variant may name a `model` of its own.
+    """
 
     name: str
     config: str
@@ -18,12 +31,20 @@ class Family:
     variants: dict[str, dict]
     kind: str = "causal"
     attention: str = "eager"  # the oracle's implementation
-    gain: float = (
-        1.0  # what gains of norms stand around: 0 where the norm adds one itself
-    )
-    alone: tuple[
-        str, ...
-    ] = ()  # variants in which the rows of a batch depend on each other
+    # What gains of norms stand around: zero where the norm adds one itself.
+    gain: float = 1.0
+    # Variants in which the rows of a batch depend on each other.
+    alone: tuple[str, ...] = ()
+    spellings: dict[str, Spelling] = dataclasses.field(default_factory=dict)
+
+    def model_of(self, variant: str) -> str:
+        """The class of a variant."""
+        return self.variants[variant].get("model", self.model)
+
+    def settings(self, variant: str) -> dict:
+        """The configuration of a variant."""
+        changes = self.base | self.variants[variant]
+        return {key: value for key, value in changes.items() if key != "model"}
 
 
 SIZES = {"vocab_size": 131, "max_position_embeddings": 256}
@@ -32,11 +53,60 @@ DECODER = SIZES | ENDS | {
     "hidden_size": 60, "intermediate_size": 92, "num_hidden_layers": 3, "num_attention_heads": 6,
     "num_key_value_heads": 2, "head_dim": 14,
 }  # fmt: skip
+ENCODER = {
+    "vocab_size": 113, "hidden_size": 60, "num_hidden_layers": 3, "num_attention_heads": 5,
+    "intermediate_size": 76, "max_position_embeddings": 96,
+}  # fmt: skip
 
 
 def rope(kind: str = "default", theta: float = 10000.0, **more) -> dict:
     """Rotary settings as Transformers 5 writes them."""
     return {"rope_parameters": {"rope_type": kind, "rope_theta": theta, **more}}
+
+
+TEXT_OUTER = ("tie_word_embeddings", "bos_token_id", "eos_token_id", "pad_token_id", "vocab_size")  # fmt: skip
+
+
+def nested(config: dict) -> dict:
+    """The text part's settings as a file with an image encoder has them."""
+    kept = {key: config[key] for key in TEXT_OUTER if key in config}
+    text = {key: value for key, value in config.items() if key != "architectures"}
+    return kept | {
+        "architectures": ["Gemma3ForConditionalGeneration"],
+        "text_config": text,
+    }
+
+
+def old_bases(config: dict) -> dict:
+    """Rotary bases under the names of Transformers 4, and kinds of layers by period."""
+    kinds = config.pop("rope_parameters")
+    del config["layer_types"]
+    far = kinds["full_attention"]
+    return config | {
+        "rope_theta": far["rope_theta"],
+        "rope_local_base_freq": kinds["sliding_attention"]["rope_theta"],
+        "rope_scaling": {key: far[key] for key in ("rope_type", "factor")},
+        "sliding_window_pattern": 3,
+    }
+
+
+def old_neox(config: dict) -> dict:
+    """Rotary settings under names of their own."""
+    rotary = config.pop("rope_parameters")
+    return config | {
+        "rotary_emb_base": rotary["rope_theta"],
+        "rotary_pct": rotary["partial_rotary_factor"],
+    }
+
+
+def old_width(config: dict) -> dict:
+    """The width under its first name."""
+    return config | {"hidden_size": None, "n_embed": config["hidden_size"]}
+
+
+def without(prefix: str) -> Callable[[str], str]:
+    """Names without a leading part."""
+    return lambda name: name.removeprefix(prefix)
 
 
 YARN = rope("yarn", 5000.0, factor=4.0, original_max_position_embeddings=64)
@@ -118,5 +188,111 @@ FAMILIES = [
                 **rope("linear", factor=2.0, partial_rotary_factor=0.5),
             },
         },
+        spellings={"old": Spelling("parallel", edit=old_neox)},
+    ),
+    Family(
+        "opt", "OPTConfig", "OPTForCausalLM",
+        SIZES | ENDS | {"hidden_size": 60, "ffn_dim": 92, "num_hidden_layers": 3, "num_attention_heads": 5},
+        {
+            "before": {},
+            "after-narrow": {
+                "do_layer_norm_before": False, "word_embed_proj_dim": 28, "activation_function": "gelu",
+            },
+            "bare": {
+                "enable_bias": False, "layer_norm_elementwise_affine": False, "tie_word_embeddings": False,
+            },
+            "no-last-norm": {"_remove_final_layer_norm": True, "num_attention_heads": 3},
+        },
+        spellings={"short": Spelling("after-narrow", rename=without("model."))},
+    ),
+    Family(
+        "bloom", "BloomConfig", "BloomForCausalLM",
+        ENDS | {"vocab_size": 131, "hidden_size": 60, "n_layer": 3, "n_head": 4, "seq_length": 256},
+        {
+            "plain": {},
+            "normed-residual": {"apply_residual_connection_post_layernorm": True, "n_head": 6},
+            "own-head": {"tie_word_embeddings": False, "n_head": 1, "layer_norm_epsilon": 1e-6},
+        },
+        spellings={"bare": Spelling("plain", edit=old_width, rename=without("transformer."))},
+    ),
+    Family(
+        "falcon", "FalconConfig", "FalconForCausalLM",
+        SIZES | ENDS | {"hidden_size": 64, "num_hidden_layers": 3, "num_attention_heads": 4},
+        {
+            "alibi": {"alibi": True, "bias": True, "multi_query": False, "parallel_attn": False},
+            "shared": {"tie_word_embeddings": False, "ffn_hidden_size": 92, **rope(theta=500.0)},
+            "grouped": {"new_decoder_architecture": True, "num_kv_heads": 2, "bias": True},
+            "grouped-one-norm": {
+                "new_decoder_architecture": True, "num_kv_heads": 4, "num_ln_in_parallel_attn": 1,
+                "activation": "relu", **rope("linear", factor=2.0),
+            },
+        },
+        attention="sdpa",  # the eager path adds the bias of scores twice
+    ),
+    Family(
+        "gemma2", "Gemma2Config", "Gemma2ForCausalLM",
+        DECODER | {"num_attention_heads": 6, "sliding_window": 9, "query_pre_attn_scalar": 20},
+        {
+            "limits": {"attn_logit_softcapping": 1.5, "final_logit_softcapping": 2.0},
+            "no-limits": {
+                "attn_logit_softcapping": None, "final_logit_softcapping": None, "num_key_value_heads": 1,
+                "layer_types": ["full_attention", "sliding_attention", "sliding_attention"],
+            },
+            "own-head": {
+                "tie_word_embeddings": False, "attention_bias": True, "num_key_value_heads": 6,
+                **rope("linear", factor=2.0),
+            },
+        },
+        gain=0.0,
+    ),
+    Family(
+        "gemma3", "Gemma3TextConfig", "Gemma3ForCausalLM",
+        DECODER | {"num_hidden_layers": 4, "sliding_window": 9, "query_pre_attn_scalar": 20},
+        {
+            "two-bases": {
+                "layer_types": ["sliding_attention", "full_attention", "sliding_attention", "full_attention"],
+            },
+            "scaled": {
+                "num_key_value_heads": 1, "final_logit_softcapping": 2.0, "sliding_window_pattern": 3,
+                "rope_parameters": {
+                    "full_attention": {"rope_type": "linear", "rope_theta": 20000.0, "factor": 4.0},
+                    "sliding_attention": {"rope_type": "default", "rope_theta": 300.0},
+                },
+            },
+            "own-head": {"tie_word_embeddings": False, "attention_bias": True, "num_key_value_heads": 6},
+        },
+        gain=0.0,
+        spellings={
+            "old": Spelling("scaled", edit=old_bases),
+            "text-part": Spelling(
+                "two-bases", edit=nested, rename=lambda name: f"model.language_{name}",
+            ),
+            "text-part-old": Spelling(
+                "own-head", edit=nested, rename=lambda name: f"language_model.{name}",
+            ),
+        },
+    ),
+    Family(
+        "roberta", "RobertaConfig", "RobertaForMaskedLM",
+        ENCODER | {"pad_token_id": 1, "layer_norm_eps": 1e-5, "type_vocab_size": 1},
+        {
+            "mlm": {},
+            "encoder": {"model": "RobertaModel", "hidden_act": "relu", "type_vocab_size": 2, "pad_token_id": 3},
+            "own-decoder": {"tie_word_embeddings": False, "hidden_act": "gelu_new", "num_attention_heads": 3},
+        },
+        kind="encoder",
+    ),
+    Family(
+        "distilbert", "DistilBertConfig", "DistilBertForMaskedLM",
+        {
+            "vocab_size": 113, "dim": 60, "n_layers": 3, "n_heads": 5, "hidden_dim": 76,
+            "max_position_embeddings": 96,
+        },
+        {
+            "mlm": {},
+            "encoder": {"model": "DistilBertModel", "activation": "relu", "n_heads": 3},
+            "own-decoder": {"tie_word_embeddings": False, "sinusoidal_pos_embds": True},
+        },
+        kind="encoder",
     ),
 ]  # fmt: skip

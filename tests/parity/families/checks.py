@@ -62,6 +62,46 @@ def check_causal(
         )
 
 
+def compare_encoder(axon: Axon, folder: pathlib.Path, want: Expected) -> None:
+    """Outputs of a padded batch at real tokens, and pooled rows."""
+    mask = want.arrays["mask"]
+    found = axon.forward(folder, {"input_ids": want.arrays["ids"], "attn_mask": mask})
+    for name in ("logits", "last_hidden_state"):
+        if name in want.arrays:
+            near(
+                found[name][mask == 1], want.arrays[name][mask == 1], TINY_LOGITS, name
+            )
+    if "pooler_output" in want.arrays:
+        near(
+            found["pooler_output"],
+            want.arrays["pooler_output"],
+            TINY_LOGITS,
+            "pooler_output",
+        )
+
+
+def check_encoder(
+    axon: Axon, tally: Tally, family: Family, folder: pathlib.Path, want: Expected
+) -> None:
+    tally.check(
+        f"{folder.name}: padded batch", lambda: compare_encoder(axon, folder, want)
+    )
+
+
+def check_spelling(
+    axon: Axon, tally: Tally, family: Family, folder: pathlib.Path, source: str
+) -> None:
+    """Other names of the same values give the same logits."""
+    want = Expected(folder.parent, source)
+    prompt = want.facts["prompts"][0]
+    tally.check(
+        f"{folder.name}: logits",
+        lambda: near(
+            axon.logits(folder, prompt), want.arrays["logits.0"], TINY_LOGITS, "logits"
+        ),
+    )
+
+
 def check_program(axon: Axon, tally: Tally, name: str, listed: str) -> None:
     """The program is in the list of the zoo, and checks without a checkpoint and without warnings."""
     tally.check(f"{name}: check --strict", lambda: axon.call("check", name, "--strict"))
@@ -80,4 +120,5 @@ def check_variant(
         f"{folder.name}: check --checkpoint",
         lambda: axon.call("check", family.name, "--checkpoint", folder, "--strict"),
     )
-    {"causal": check_causal}[family.kind](axon, tally, family, folder, want)
+    kinds = {"causal": check_causal, "encoder": check_encoder}
+    kinds[family.kind](axon, tally, family, folder, want)

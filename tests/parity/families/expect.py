@@ -22,9 +22,9 @@ def prompts(vocabulary: int) -> list[list[int]]:
     ]
 
 
-def load(family: Family, folder: pathlib.Path) -> torch.nn.Module:
+def load(family: Family, variant: str, folder: pathlib.Path) -> torch.nn.Module:
     """The family's own class in float32."""
-    kind = getattr(transformers, family.model)
+    kind = getattr(transformers, family.model_of(variant))
     settings = {"dtype": torch.float32, "attn_implementation": family.attention}
     return kind.from_pretrained(folder, **settings).eval()
 
@@ -39,13 +39,25 @@ def causal(model: torch.nn.Module, arrays: dict, facts: dict) -> None:
         facts["greedy"].append({"prompt": ids, "tokens": tokens, "gaps": gaps})
 
 
-def ask(family: Family, folder: pathlib.Path, out: pathlib.Path) -> None:
+def encoder(model: torch.nn.Module, arrays: dict, facts: dict) -> None:
+    """Everything that one padded batch gives."""
+    ids, mask = oracle.padded(facts["prompts"])
+    ids = torch.where(mask == 1, ids, model.config.pad_token_id)
+    out = model(input_ids=ids, attention_mask=mask)
+    arrays["ids"], arrays["mask"] = ids.numpy(), mask.numpy()
+    for name in ("logits", "last_hidden_state", "pooler_output"):
+        if out.get(name) is not None:
+            arrays[name] = out[name].numpy()
+
+
+def ask(family: Family, variant: str, folder: pathlib.Path, out: pathlib.Path) -> None:
     """Arrays and facts of one checkpoint."""
     config = json.loads((folder / "config.json").read_text())
     arrays: dict[str, np.ndarray] = {}
     facts: dict = {"prompts": prompts(config["vocab_size"])}
     with torch.inference_mode():
-        {"causal": causal}[family.kind](load(family, folder), arrays, facts)
+        kinds = {"causal": causal, "encoder": encoder}
+        kinds[family.kind](load(family, variant, folder), arrays, facts)
     arrays = {name: np.ascontiguousarray(value) for name, value in arrays.items()}
     save_file(arrays, out / f"{folder.name}.safetensors")
     (out / f"{folder.name}.json").write_text(json.dumps(facts))

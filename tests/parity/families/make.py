@@ -5,8 +5,8 @@ import pathlib
 
 import torch
 import transformers
-from cases import FAMILIES, Family
-from make_tiny import is_conv1d, save
+from cases import Family
+from make_tiny import is_conv1d, respelled, save
 
 
 def is_gain(name: str) -> bool:
@@ -32,15 +32,15 @@ def randomise(model: torch.nn.Module, gain: float, seed: int) -> None:
 
 def make_variant(family: Family, number: int, name: str, folder: pathlib.Path) -> None:
     """One checkpoint of a family."""
-    settings = {**family.base, **family.variants[name]}
-    config = getattr(transformers, family.config)(**settings)
-    model = getattr(transformers, family.model)(config)
-    randomise(model, family.gain, 1000 + 10 * FAMILIES.index(family) + number)
+    config = getattr(transformers, family.config)(**family.settings(name))
+    model = getattr(transformers, family.model_of(name))(config)
+    randomise(model, family.gain, 1000 + number)
     save(model, folder)
 
 
-def make(out: pathlib.Path) -> None:
-    """All checkpoints below `out`."""
-    for family in FAMILIES:
-        for number, name in enumerate(family.variants):
-            make_variant(family, number, name, out / f"{family.name}-{name}")
+def make_spelling(
+    family: Family, name: str, source: pathlib.Path, folder: pathlib.Path
+) -> None:
+    """The same checkpoint under other names."""
+    spelling = family.spellings[name]
+    respelled(source, folder, rename=spelling.rename, edit=spelling.edit)

@@ -135,6 +135,23 @@ TEST(Lower, ScopedLoopReadsItsParameters) {
   EXPECT_EQ(run(kScopes, {{"x", vec({1, 1}, {1, 1, 2})}}, &params), "x=125,8");
 }
 
+// A local of `pick` has the name of the definition that calls it.
+TEST(Lower, LocalsHideDefinitionsOfTheSameName) {
+  std::string text = text_of(R"(
+pick :: Tensor[B] -> Tensor[B]
+pick x = do
+  chosen <- x * 2
+  return chosen + x
+
+chosen :: Tensor[B] -> Tensor[B]
+chosen x = pick x
+
+net :: Tensor[B] -> Tensor[B]
+net x = chosen x
+)");
+  EXPECT_NE(text.find("core.call $pick %x"), text.npos) << text;
+}
+
 // C51 of the conformance examples, and the rules beside it.
 TEST(Lower, OutputNames) {
   auto names = [](std::string_view pragma, std::string_view returned) {
