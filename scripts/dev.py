@@ -341,6 +341,8 @@ def verb_test(args: argparse.Namespace) -> None:
         finish(tally if chosen else fail_nothing(tally, args.paths))
     tally.program("layers", [sys.executable, ROOT / "scripts" / "check_layers.py"])
     tally.program("sizes", [sys.executable, ROOT / "scripts" / "check_sizes.py"])
+    ops = [sys.executable, ROOT / "scripts" / "gen_ops.py", "--check"]
+    tally.program("docs/ops.md", ops)
     if not args.quick:
         layout = [ROOT / "dev", "fix", "--check"]
         tally.program("layout", layout)

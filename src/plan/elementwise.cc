@@ -160,7 +160,25 @@ bool Lowering::where(const Node& node) {
   return true;
 }
 
+// Bounds that are tensors broadcast with `x`.
+bool Lowering::clamp_by_tensors(const Node& node) {
+  View x = view_of(node.inputs[0]);
+  for (size_t i = 1; i < 3; ++i) {
+    const graph::Operand& input = node.inputs[i];
+    if (input.kind() == graph::OperandKind::Null) continue;
+    View bound = is_tensor(input) ? converted(view_of(input), x.dtype) : scalar_view(input, x.dtype);
+    runtime::ValId a = value_of(x), b = value_of(bound);
+    View to = buffer(result_dims(node), x.dtype);
+    BinaryCode code = i == 1 ? BinaryCode::Max : BinaryCode::Min;
+    param(emit(runtime::Operation::Binary, {a, b}, {to.base}), "code", static_cast<int64_t>(code));
+    x = to;
+  }
+  set(node, 0, x);
+  return true;
+}
+
 bool Lowering::clamp(const Node& node) {
+  if (is_tensor(node.inputs[1]) || is_tensor(node.inputs[2])) return clamp_by_tensors(node);
   runtime::ValId x = value_of(view_of(node.inputs[0]));
   View to = result(node);
   runtime::Instr& instr = emit(runtime::Operation::Clamp, {x}, {to.base});
@@ -211,6 +229,43 @@ bool Lowering::tensor_like(const Node& node) {
     copy(views_.expanded(scalar_view(item, dtype), {one}),
          views_.sliced(to, 0, dims_.integer(at++), one));
   }
+  return true;
+}
+
+bool Lowering::random(const Node& node) {
+  View to = result(node);
+  runtime::Instr& instr = emit(runtime::Operation::Random, {}, {to.base});
+  runtime::ParamValue seed = int64_t{0};
+  if (!scalar_param(node.inputs[2], seed)) return fail("the seed is no integer");
+  param(instr, "seed", std::move(seed));
+  param(instr, "normal", node.op == Op::RandomNormal);
+  return true;
+}
+
+bool Lowering::gegelu(const Node& node) {
+  runtime::ValId x = value_of(view_of(node.inputs[0]));
+  View to = result(node);
+  runtime::Instr& instr = emit(runtime::Operation::Gegelu, {x}, {to.base});
+  if (node.inputs[1].kind() == graph::OperandKind::Null) return true;
+  runtime::ParamValue limit = 0.0;
+  if (!scalar_param(node.inputs[1], limit)) return fail("the limit is no number");
+  param(instr, "limit", std::move(limit));
+  return true;
+}
+
+bool Lowering::xielu(const Node& node) {
+  View x = view_of(node.inputs[0]);
+  std::vector<runtime::ValId> operands = {value_of(x)};
+  for (size_t i = 1; i < 5; ++i) {
+    const graph::Operand& input = node.inputs[i];
+    View one = is_tensor(input) ? converted(view_of(input), x.dtype) : scalar_view(input, x.dtype);
+    for (DimId dim : one.dims) {
+      if (dims_.as_integer(dim) != 1) return fail("a constant has more than one element");
+    }
+    operands.push_back(value_of(one));
+  }
+  View to = result(node);
+  emit(runtime::Operation::Xielu, std::move(operands), {to.base});
   return true;
 }
 

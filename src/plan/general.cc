@@ -18,6 +18,7 @@ bool General::fail(std::string_view what, std::string_view why) {
   return false;
 }
 
+// Callees come before their callers.
 void General::reach(graph::ModuleId id) {
   if (reached_[static_cast<size_t>(id.index)]) return;
   reached_[static_cast<size_t>(id.index)] = true;
@@ -27,6 +28,7 @@ void General::reach(graph::ModuleId id) {
     graph::ModuleId global = graph::find_module(graph_, symbol.name);
     if (global.valid() && graph_[global].is_global) reach(global);
   }
+  order_.push_back(id);
 }
 
 // Rigid symbols without a value that the module's dims mention.
@@ -76,8 +78,8 @@ runtime::RoutineId General::run() {
   reached_.assign(graph_.modules.size(), false);
   routines_.assign(graph_.modules.size(), {});
   reach(graph_.main);
-  for (size_t i = 0; i < graph_.modules.size(); ++i) {
-    if (reached_[i] && !compile(graph::ModuleId{static_cast<int32_t>(i)})) return {};
+  for (graph::ModuleId id : order_) {
+    if (!compile(id)) return {};
   }
   return routines_[static_cast<size_t>(graph_.main.index)];
 }

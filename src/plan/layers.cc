@@ -26,15 +26,15 @@ runtime::ValId Lowering::weight_value(runtime::WeightId id, std::string_view key
 
 // The weight of a path; other rounds of the loop read the same place of their own paths.
 runtime::ValId Lowering::weight(const graph::Operand& path, Use use, bool transposed,
-                                std::string_view suffix) {
+                                std::string_view suffix, int64_t item) {
   std::string key = key_of(path) + std::string(suffix);
-  runtime::ValId value = weight_value(context_.weights.get(key, use, transposed), key);
+  runtime::ValId value = weight_value(context_.weights.get(key, use, transposed, item), key);
   const graph::Path* written = path.get<graph::Path>();
   bool varies = std::any_of(written->pieces.begin(), written->pieces.end(),
                             [](const auto& p) { return p.placeholder; });
   if (varies && current_ >= 0) {
     written_[static_cast<size_t>(current_)].weights.push_back(
-        {value, written, std::string(suffix), use, transposed});
+        {value, written, std::string(suffix), use, transposed, item});
   }
   return value;
 }
@@ -48,11 +48,27 @@ bool Lowering::params_param(const Node& node) {
 // path, x, dim, bias, transpose, expert, weight_path, bias_path
 bool Lowering::linear(const Node& node) {
   runtime::ValId x = in(node.inputs[1], Operation::Linear);
-  runtime::ValId w = weight(node.inputs[6], Use::Matrix, flag(node.inputs[4]));
+  int64_t item = constant_integer(node.inputs[5]).value_or(-1);
+  runtime::ValId w = weight(node.inputs[6], Use::Matrix, flag(node.inputs[4]), {}, item);
   std::vector<runtime::ValId> operands = {x, w};
-  if (flag(node.inputs[3])) operands.push_back(weight(node.inputs[7], Use::Elementwise));
+  if (flag(node.inputs[3])) {
+    bool banked = item >= 0 && context_.weights.rank(key_of(node.inputs[7])) > 1;
+    operands.push_back(
+        weight(node.inputs[7], Use::Elementwise, false, {}, banked ? item : int64_t{-1}));
+  }
   View to = result(node);
   emit(Operation::Linear, std::move(operands), {to.base});
+  return true;
+}
+
+// path, x, expert_idx, dim, bias, transpose, weight_path, bias_path
+bool Lowering::expert_linear(const Node& node) {
+  std::vector<runtime::ValId> operands = {
+      in(node.inputs[1], Operation::ExpertLinear), in(node.inputs[2], Operation::ExpertLinear),
+      weight(node.inputs[6], Use::Matrix, flag(node.inputs[5]))};
+  if (flag(node.inputs[4])) operands.push_back(weight(node.inputs[7], Use::Elementwise));
+  View to = result(node);
+  emit(Operation::ExpertLinear, std::move(operands), {to.base});
   return true;
 }
 

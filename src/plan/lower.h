@@ -116,6 +116,10 @@ class Lowering {
   bool fill(const Node& node);
   bool tensor_like(const Node& node);
   bool arange(const Node& node);
+  bool random(const Node& node);
+  bool gegelu(const Node& node);
+  bool xielu(const Node& node);
+  bool clamp_by_tensors(const Node& node);
   bool swiglu(const Node& node);
 
   // stamps.cc: rounds of loops that are copies of a written one
@@ -130,15 +134,18 @@ class Lowering {
   bool carry_out(const Node& node, View& carry);
   bool store_round_states(size_t written);
   bool is_whole_buffer(const View& view) const;
+  bool read_after(runtime::ValId base, size_t position) const;
   DimId in_round(DimId dim) const;
   std::string text_of(const graph::Path& path) const;
 
   // layers.cc
   runtime::ValId weight(const graph::Operand& path, runtime::Weight::Use use,
-                        bool transposed = false, std::string_view suffix = {});
+                        bool transposed = false, std::string_view suffix = {},
+                        int64_t item = -1);
   runtime::ValId weight_value(runtime::WeightId id, std::string_view key);
   bool params_param(const Node& node);
   bool linear(const Node& node);
+  bool expert_linear(const Node& node);
   bool embedding(const Node& node);
   bool layernorm(const Node& node);
   bool rmsnorm(const Node& node);
@@ -193,6 +200,7 @@ class Lowering {
     std::string suffix;
     runtime::Weight::Use use;
     bool transposed;
+    int64_t item;
   };
   struct Written {
     size_t loop = 0, cls = 0;

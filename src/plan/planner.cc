@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <unordered_map>
 
 #include "opt/fuse.h"
@@ -44,11 +45,14 @@ void name_program(runtime::Program& program, const graph::Graph& graph, const In
 std::optional<runtime::Program> Planner::run() {
   name_program(program_, graph_, context_.names);
   size_t ids = static_cast<size_t>(roles_.ids < 0 ? 0 : roles_.ids);
-  if (main_.inputs.empty()) return fail("this program", "it has no input"), std::nullopt;
-  ids_dims_ =
-      context_.types.dims_of(context_.types.strip_optional(main_.values[main_.inputs[ids]].type));
-  if (ids_dims_.size() < 2)
+  if (!main_.inputs.empty()) {
+    ids_dims_ =
+        context_.types.dims_of(context_.types.strip_optional(main_.values[main_.inputs[ids]].type));
+  }
+  bool sized = roles_.cached() || roles_.mask >= 0 || roles_.capacity >= 0;
+  if (ids_dims_.size() < 2 && sized)
     return fail("this program", "its first input has fewer than two axes"), std::nullopt;
+  ids_dims_.resize(std::max<size_t>(ids_dims_.size(), 2));  // invalid sizes equal no other
   if (roles_.capacity >= 0) capacity_ = variable("C");
   rows_ = variable("R");
   bool cached = roles_.cached();

@@ -115,7 +115,7 @@ bool Lowering::map_values(const opt::FlatLoop& loop, const opt::LoopRound& round
   round_ = round.round;
   for (const WeightUse& use : written_[written].weights) {
     std::string key = text_of(*use.path) + use.suffix;
-    map_[use.value] = weight_value(context_.weights.get(key, use.use, use.transposed), key);
+    map_[use.value] = weight_value(context_.weights.get(key, use.use, use.transposed, use.item), key);
   }
   auto map_base = [&](runtime::ValId from, runtime::ValId to) {
     auto [it, fresh] = map_.emplace(from, to);
@@ -178,6 +178,15 @@ bool Lowering::is_whole_buffer(const View& view) const {
   return buffer_of_.count(view.base) && view.offset == dims_.integer(0) && views_.is_dense(view);
 }
 
+// Whether any value that lies there is read behind a place in the order of nodes.
+bool Lowering::read_after(runtime::ValId base, size_t position) const {
+  for (size_t i = 0; i < view_.size(); ++i) {
+    if (view_[i].base == base && uses_.last(graph::ValueId{static_cast<int32_t>(i)}) > position)
+      return true;
+  }
+  return false;
+}
+
 bool Lowering::loop_alias(const Node& node) {
   auto alias = aliases_.find(node.outputs[0]);
   if (alias == aliases_.end()) {
@@ -193,8 +202,7 @@ bool Lowering::carry_in(const Node& node, View& carry) {
   if (!carry.base.valid()) {
     const graph::Operand& input = node.inputs[0];
     View from = view_of(input);
-    bool own = is_whole_buffer(from) &&
-               uses_.last(input.as<graph::Ref>().value) == uses_.position(node_id_);
+    bool own = is_whole_buffer(from) && !read_after(from.base, uses_.position(node_id_));
     if (own) {
       carry = from;
     } else {
@@ -222,6 +230,7 @@ bool Lowering::carry_out(const Node& node, View& carry) {
     bool taken = std::any_of(merged_.begin(), merged_.end(),
                              [&](const auto& m) { return m.first == from.base; });
     bool own = is_whole_buffer(from) && !taken &&
+               !read_after(from.base, uses_.position(node_id_)) &&
                buffers_[buffer_of_[from.base]].first >= here.begin &&
                buffers_[buffer_of_[carry.base]].last < buffers_[buffer_of_[from.base]].first;
     if (own)

@@ -16,12 +16,16 @@ bool Lowering::needs_zeros(graph::ValueId store, DimId end) const {
   return false;
 }
 
-// x, src, dim, start, end
+// x, src, dim, start, end; or x, src, dim, index
 bool Lowering::assign_slice(const Node& node) {
   graph::ValueId out = node.outputs[0];
   std::vector<DimId> dims = dims_of(out);
   std::optional<size_t> at = axis(node.inputs[2], dims.size());
-  std::optional<DimId> start = integer(node.inputs[3]), end = integer(node.inputs[4]);
+  std::optional<DimId> start = integer(node.inputs[3]), end;
+  if (node.op == Op::AssignSlice)
+    end = integer(node.inputs[4]);
+  else if (start)
+    end = dims_.add(*start, dims_.integer(1));
   if (!at || !start || !end) return fail("an axis or a bound is no integer");
   View src = converted(view_of(node.inputs[1]), dtype_of(out));
   std::vector<DimId> piece = dims;

@@ -7,8 +7,9 @@
 #include "support/check.h"
 
 namespace axon::plan {
-runtime::WeightId Weights::get(std::string_view key, runtime::Weight::Use use, bool transposed) {
-  std::tuple<std::string, int, bool> id(key, static_cast<int>(use), transposed);
+runtime::WeightId Weights::get(std::string_view key, runtime::Weight::Use use, bool transposed,
+                               int64_t item) {
+  std::tuple<std::string, int, bool, int64_t> id(key, static_cast<int>(use), transposed, item);
   auto known = known_.find(id);
   if (known != known_.end()) return known->second;
   std::optional<model::Resolved> resolved = params_ ? params_->resolve(key) : std::nullopt;
@@ -18,6 +19,14 @@ runtime::WeightId Weights::get(std::string_view key, runtime::Weight::Use use, b
   weight.shape = resolved->shape;
   weight.storage = resolved->storage;
   weight.use = use;
+  if (item >= 0) {
+    runtime::WeightNode one;
+    one.kind = runtime::WeightNode::Kind::Select;
+    one.from = item;
+    one.parts.push_back(std::move(weight.source));
+    weight.source = std::move(one);
+    weight.shape.erase(weight.shape.begin());
+  }
   if (transposed) {
     runtime::WeightNode turned;
     turned.kind = runtime::WeightNode::Kind::Transpose;

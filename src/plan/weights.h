@@ -2,6 +2,7 @@
 #pragma once
 
 #include <map>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <tuple>
@@ -16,14 +17,19 @@ class Weights {
   Weights(runtime::Program& program, const model::ParamIndex* params)
       : program_(program), params_(params) {}
   // The weight of a key that exists, each once per way of use. A matrix is [out,in]; `transposed`
-  // says that it is stored the other way round.
-  runtime::WeightId get(std::string_view key, runtime::Weight::Use use, bool transposed);
+  // says that it is stored the other way round, `item` takes one item of a bank.
+  runtime::WeightId get(std::string_view key, runtime::Weight::Use use, bool transposed,
+                        int64_t item = -1);
+  size_t rank(std::string_view key) const {  // 0: it does not exist
+    std::optional<model::Resolved> found = params_ ? params_->resolve(key) : std::nullopt;
+    return found ? found->shape.size() : 0;
+  }
   bool exists(std::string_view key) const { return params_ && params_->resolve(key).has_value(); }
 
  private:
   runtime::Program& program_;
   const model::ParamIndex* params_;
-  std::map<std::tuple<std::string, int, bool>, runtime::WeightId> known_;
+  std::map<std::tuple<std::string, int, bool, int64_t>, runtime::WeightId> known_;
 };
 
 }  // namespace axon::plan

@@ -431,6 +431,8 @@ bool Inference::run(Op op) {
       return elementwise(0, 2, DType::Bool);
     case Op::Where:
       return elementwise(0, 3, promoted(1, 3));
+    case Op::Clamp:
+      return elementwise(0, 3, x().dtype);
     case Op::Exp:
     case Op::Log:
     case Op::Sin:
@@ -453,7 +455,6 @@ bool Inference::run(Op op) {
       return give(x().dims, is_float(x().dtype) ? x().dtype : DType::I64);
     case Op::Floor:
     case Op::Round:
-    case Op::Clamp:
     case Op::ZerosLike:
     case Op::Rmsnorm:
     case Op::L2norm:
@@ -506,7 +507,9 @@ bool Inference::run(Op op) {
       return shaped(1, 3);
     case Op::RandomNormal:
     case Op::RandomUniform:
-      return shaped(1, kNone);
+      if (!shaped(1, kNone)) return false;
+      if (!is_float(results[0].dtype)) results[0].dtype = DType::F32;
+      return true;
     case Op::TensorLike:
       return tensor_like();
     case Op::Sum:

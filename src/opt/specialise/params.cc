@@ -195,7 +195,7 @@ TreeId Specialiser::layer(Op op, const Args& args) {
   if (op == Op::Embedding) return embedding(args);
   if (op == Op::Layernorm) return layernorm(args);
   if (op == Op::Linear) return linear(op, args);
-  return fail("layers with a bank of experts");
+  return expert_linear(args);
 }
 
 // A width that only the call knows must be `wanted` then.
@@ -213,15 +213,24 @@ bool Specialiser::width_is_open(const Tree& x, int64_t wanted) {
 TreeId Specialiser::linear(Op op, const Args& args) {
   NameId weight_key = key_of(args[0], args[6]), bias_key = key_of(args[0], args[7]);
   const Tree& x = forest_[args[1]];
-  if (forest_[args[5]].kind != Tree::Kind::Null)
-    return fail("a linear layer with an expert number");
   const model::Resolved* weight = require_param(weight_key, 2);
   if (!weight) return {};
   bool transpose = false, bias = false;
   if (!condition(args[4], transpose) || !condition(args[3], bias)) return {};
   size_t rank = weight->shape.size();
-  int64_t in = weight->shape[transpose ? rank - 2 : rank - 1],
-          out = weight->shape[transpose ? rank - 1 : rank - 2];
+  TreeId expert = forest_.null();
+  if (forest_[args[5]].kind != Tree::Kind::Null) {
+    DimId number = dim_of(args[5]);
+    std::optional<int64_t> item = number.valid() ? integer_of(number) : std::nullopt;
+    if (!item) return number.valid() ? fail("the number of an expert is known only at run time") : TreeId{};
+    if (rank != 3 || *item < 0 || *item >= weight->shape[0])
+      return report(Diag::RunIndex, {*item, rank == 3 ? weight->shape[0] : int64_t{0}});
+    expert = forest_.integer(dims_.integer(*item));
+    rank = 2;
+  }
+  size_t lead = weight->shape.size() - rank;  // the axis of a bank
+  int64_t in = weight->shape[lead + (transpose ? rank - 2 : rank - 1)],
+          out = weight->shape[lead + (transpose ? rank - 1 : rank - 2)];
   std::optional<int64_t> width = x.dims.empty() ? std::nullopt : dims_.as_integer(x.dims.back());
   bool open = width_is_open(x, in);
   if (rank != 2 || (!open && width != in)) {
@@ -230,7 +239,7 @@ TreeId Specialiser::linear(Op op, const Args& args) {
                    fmt::format("[{},{}]", transpose ? in : out, transpose ? out : in),
                    fmt::format("a width of {}", x.dims.empty() ? "1" : dims_.show(x.dims.back()))});
   }
-  if (!has_width(args[2], weight_key, *weight, transpose ? rank - 1 : rank - 2)) return {};
+  if (!has_width(args[2], weight_key, *weight, lead + (transpose ? rank - 1 : rank - 2))) return {};
   bool has_bias = bias && resolve(bias_key) != nullptr;
   std::vector<DimId> dims = x.dims;
   dims.back() = dims_.integer(out);
@@ -240,10 +249,53 @@ TreeId Specialiser::linear(Op op, const Args& args) {
   to_operand(forest_.integer(dims.back()), operands[2]);
   to_operand(forest_.boolean(has_bias), operands[3]);
   to_operand(forest_.boolean(transpose), operands[4]);
-  to_operand(forest_.null(), operands[5]);
+  to_operand(expert, operands[5]);
   operands[6] = path_literal(weight_key);
   operands[7] = path_literal(bias_key);
   graph::ValueId value = emitter_.node(op, std::move(operands), {}, {{dims, x.dtype}}, origin())[0];
+  return forest_.tensor(std::move(dims), x.dtype, value);
+}
+
+// path, x, expert_idx, dim, bias, transpose, weight_path, bias_path
+TreeId Specialiser::expert_linear(const Args& args) {
+  NameId weight_key = key_of(args[0], args[6]), bias_key = key_of(args[0], args[7]);
+  const Tree& x = forest_[args[1]];
+  if (!is_tensor(args[2])) return report(Diag::RunNull, {"`expert_idx` of `expert_linear`"});
+  const Tree& index = forest_[args[2]];
+  const model::Resolved* bank = require_param(weight_key, 3);
+  if (!bank) return {};
+  bool transpose = false, bias = false;
+  if (!condition(args[5], transpose) || !condition(args[4], bias)) return {};
+  size_t rank = bank->shape.size();
+  int64_t in = bank->shape[transpose ? rank - 2 : rank - 1],
+          out = bank->shape[transpose ? rank - 1 : rank - 2];
+  if (x.dims.empty() || index.dims.size() + 1 != x.dims.size())
+    return fail("experts are not chosen for the rows of `x`");
+  for (size_t i = 0; i < index.dims.size(); ++i) {
+    if (index.dims[i] != x.dims[i]) return fail("experts are not chosen for the rows of `x`");
+  }
+  std::optional<int64_t> width = dims_.as_integer(x.dims.back());
+  bool open = rank == 3 && width_is_open(x, in);
+  if (rank != 3 || (!open && width != in)) {
+    return report(Diag::RunParamShape,
+                  {std::string(names_.text(at(weight_key, round_))),
+                   fmt::format("[{},{}]", transpose ? in : out, transpose ? out : in),
+                   fmt::format("a width of {}", dims_.show(x.dims.back()))});
+  }
+  if (!has_width(args[3], weight_key, *bank, transpose ? rank - 1 : rank - 2)) return {};
+  std::vector<DimId> dims = x.dims;
+  dims.back() = dims_.integer(out);
+  std::vector<graph::Operand> operands(8);
+  operands[0] = path_literal(forest_[args[0]].text);
+  operands[1] = emitter_.ref(x.value);
+  operands[2] = emitter_.ref(index.value);
+  to_operand(forest_.integer(dims.back()), operands[3]);
+  to_operand(forest_.boolean(bias && resolve(bias_key) != nullptr), operands[4]);
+  to_operand(forest_.boolean(transpose), operands[5]);
+  operands[6] = path_literal(weight_key);
+  operands[7] = path_literal(bias_key);
+  graph::ValueId value = emitter_.node(Op::ExpertLinear, std::move(operands), {},
+                                       {{dims, x.dtype}}, origin())[0];
   return forest_.tensor(std::move(dims), x.dtype, value);
 }
 

@@ -87,6 +87,13 @@ bool Specialiser::gather_args(Frame& frame, Op op, const std::vector<graph::Oper
       if (names_.text(attr.name) == signature.params[i].name) args[i] = tree;
     }
   }
+  // A null stands for the default.
+  for (size_t i = 0; i < given && i < signature.params.size(); ++i) {
+    const OpParam& param = signature.params[i];
+    if (forest_[args[i]].kind != Tree::Kind::Null || !param.has_default) continue;
+    args[i] = default_arg(param.default_text);
+    if (!args[i].valid()) return false;
+  }
   return true;
 }
 

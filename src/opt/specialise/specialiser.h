@@ -135,6 +135,7 @@ class Specialiser {
   TreeId param(NameId key);
   TreeId layer(Op op, const Args& args);
   TreeId linear(Op op, const Args& args);
+  TreeId expert_linear(const Args& args);
   TreeId embedding(const Args& args);
   TreeId layernorm(const Args& args);
   NameId key_of(TreeId base, TreeId leaf);

@@ -15,65 +15,6 @@ namespace {
 
 using Kind = EvalValue::Kind;
 
-struct Case {
-  int line = 0;
-  Op op = Op::CoreAlias;
-  std::vector<EvalValue> args;
-  MemoryParams params;
-  EvalValue out;
-  std::string error;
-};
-
-// Reads the lines of one fixture file.
-class Fixture {
- public:
-  explicit Fixture(std::string_view text) : lines_(split(text, '\n')) {}
-
-  std::vector<Case> cases() {
-    std::vector<Case> out;
-    while (at_ < lines_.size()) {
-      std::string_view line = lines_[at_++];
-      auto [word, rest] = testing::cut(line);
-      if (word == "case") {
-        out.emplace_back();
-        out.back().line = static_cast<int>(at_);
-        auto op = find_op(rest);
-        EXPECT_TRUE(op.has_value()) << rest;
-        out.back().op = op.value_or(Op::CoreAlias);
-      } else if (word == "arg") {
-        out.back().args.push_back(value(rest));
-      } else if (word == "out") {
-        out.back().out = value(rest);
-      } else if (word == "error") {
-        out.back().error = rest;
-      } else if (word == "param") {
-        auto [key, tensor] = testing::cut(rest);
-        out.back().params.set(std::string(key), *value(tensor).tensor);
-      }
-    }
-    return out;
-  }
-
- private:
-  EvalValue value(std::string_view text) {
-    auto [word, rest] = testing::cut(text);
-    if (word == "null") return EvalValue::null();
-    if (word == "bool") return EvalValue::of(rest == "1");
-    if (word == "int") return EvalValue::of(parse_int(rest).value());
-    if (word == "float") return EvalValue::of(testing::read_real(rest));
-    if (word == "string") return EvalValue::of(std::string(rest));
-    if (word == "path") return EvalValue::path(std::string(rest));
-    if (word == "tensor") return testing::read_tensor(rest);
-    std::vector<EvalValue> items;
-    for (int64_t n = parse_int(rest).value(); n > 0; --n)
-      items.push_back(value(testing::cut(lines_[at_++]).second));
-    if (rest == "0") ++at_;  // an empty list leaves an empty line
-    return word == "list" ? EvalValue::list(std::move(items)) : EvalValue::tuple(std::move(items));
-  }
-  std::vector<std::string_view> lines_;
-  size_t at_ = 0;
-};
-
 bool near(double a, double b, double tolerance) {
   if (std::isnan(a) || std::isnan(b)) return std::isnan(a) && std::isnan(b);
   return a == b || std::fabs(a - b) <= tolerance * (1 + std::fabs(b));
@@ -133,9 +74,9 @@ TEST_P(EvalOps, MatchFixtures) {
       std::string(AXON_SOURCE_DIR "/tests/graph/fixtures/") + std::string(GetParam()) + ".txt";
   auto text = read_file(path);
   ASSERT_TRUE(text.ok()) << text.error().message;
-  std::vector<Case> cases = Fixture(*text).cases();
+  std::vector<testing::OpCase> cases = testing::read_cases(*text);
   ASSERT_GT(cases.size(), 20u);
-  for (Case& c : cases) {
+  for (testing::OpCase& c : cases) {
     std::string where = path + ":" + std::to_string(c.line) + " " + std::string(spelling(c.op));
     EvalOptions options;
     options.params = &c.params;

@@ -9,6 +9,8 @@
 #include <vector>
 
 #include "graph/eval_value.h"
+#include "graph/evaluate.h"
+#include "ops/op.h"
 #include "support/text.h"
 
 namespace axon::graph::testing {
@@ -49,5 +51,70 @@ inline EvalValue read_tensor(std::string_view text) {
   }
   return EvalValue::of(std::move(out));
 }
+
+// One application of a primitive and what PyTorch says of it.
+struct OpCase {
+  int line = 0;
+  Op op = Op::CoreAlias;
+  std::vector<EvalValue> args;
+  MemoryParams params;
+  std::vector<std::pair<std::string, EvalTensor>> tensors;  // the same
+  EvalValue out;
+  std::string error;
+};
+
+// Reads the lines of one fixture file.
+class Fixture {
+ public:
+  explicit Fixture(std::string_view text) : lines_(split(text, '\n')) {}
+
+  std::vector<OpCase> cases() {
+    std::vector<OpCase> out;
+    while (at_ < lines_.size()) {
+      std::string_view line = lines_[at_++];
+      auto [word, rest] = cut(line);
+      if (word == "case") {
+        out.emplace_back();
+        out.back().line = static_cast<int>(at_);
+        auto op = find_op(rest);
+        EXPECT_TRUE(op.has_value()) << rest;
+        out.back().op = op.value_or(Op::CoreAlias);
+      } else if (word == "arg") {
+        out.back().args.push_back(value(rest));
+      } else if (word == "out") {
+        out.back().out = value(rest);
+      } else if (word == "error") {
+        out.back().error = rest;
+      } else if (word == "param") {
+        auto [key, tensor] = cut(rest);
+        EvalTensor read = *value(tensor).tensor;
+        out.back().tensors.emplace_back(key, read);
+        out.back().params.set(std::string(key), std::move(read));
+      }
+    }
+    return out;
+  }
+
+ private:
+  EvalValue value(std::string_view text) {
+    auto [word, rest] = cut(text);
+    if (word == "null") return EvalValue::null();
+    if (word == "bool") return EvalValue::of(rest == "1");
+    if (word == "int") return EvalValue::of(parse_int(rest).value());
+    if (word == "float") return EvalValue::of(read_real(rest));
+    if (word == "string") return EvalValue::of(std::string(rest));
+    if (word == "path") return EvalValue::path(std::string(rest));
+    if (word == "tensor") return read_tensor(rest);
+    std::vector<EvalValue> items;
+    for (int64_t n = parse_int(rest).value(); n > 0; --n)
+      items.push_back(value(cut(lines_[at_++]).second));
+    if (rest == "0") ++at_;  // an empty list leaves an empty line
+    return word == "list" ? EvalValue::list(std::move(items)) : EvalValue::tuple(std::move(items));
+  }
+  std::vector<std::string_view> lines_;
+  size_t at_ = 0;
+};
+
+inline std::vector<OpCase> read_cases(std::string_view text) { return Fixture(text).cases(); }
 
 }  // namespace axon::graph::testing

@@ -156,7 +156,7 @@ float activate(Activation activation, float x) {
     case Activation::Relu:
       return std::max(x, 0.0f);
     case Activation::Relu2:
-      return x > 0 ? x * x : 0.0f;
+      return x < 0 ? 0.0f : x * x;
     case Activation::Silu:
       return x * sigmoid(x);
     case Activation::Gelu:

@@ -58,6 +58,44 @@ float combine(ReduceCode code, float old, float v) {
   }
   return v;
 }
+int64_t combine(ReduceCode code, int64_t old, int64_t v) {
+  switch (code) {
+    case ReduceCode::Sum:
+    case ReduceCode::Mean:
+      return static_cast<int64_t>(static_cast<uint64_t>(old) + static_cast<uint64_t>(v));
+    case ReduceCode::Prod:
+      return static_cast<int64_t>(static_cast<uint64_t>(old) * static_cast<uint64_t>(v));
+    case ReduceCode::Max:
+      return std::max(old, v);
+    case ReduceCode::Min:
+      return std::min(old, v);
+  }
+  return v;
+}
+
+// How elements of one kind are read, written, started from and averaged; means round down.
+struct Floats {
+  static float load(const View& view, int64_t at) { return load_at(view, at); }
+  static void store(const View& view, int64_t at, float v) { store_at(view, at, v); }
+  static float first(ReduceCode code) {
+    if (code == ReduceCode::Max) return -INFINITY;
+    if (code == ReduceCode::Min) return INFINITY;
+    return code == ReduceCode::Prod ? 1.0f : 0.0f;
+  }
+  static float mean(float total, int64_t count) { return total / static_cast<float>(count); }
+};
+struct Integers {
+  static int64_t load(const View& view, int64_t at) { return load_int_at(view, at); }
+  static void store(const View& view, int64_t at, int64_t v) { store_int_at(view, at, v); }
+  static int64_t first(ReduceCode code) {
+    if (code == ReduceCode::Max) return INT64_MIN;
+    if (code == ReduceCode::Min) return INT64_MAX;
+    return code == ReduceCode::Prod ? 1 : 0;
+  }
+  static int64_t mean(int64_t total, int64_t count) {
+    return total / count - (total % count < 0 ? 1 : 0);
+  }
+};
 
 }  // namespace
 
@@ -99,25 +137,24 @@ void scatter(const KernelArgs& args, int part, int) {
   });
 }
 
+namespace {
+
 // Without include_self the first value that comes to a place replaces the old one. Places are found
 // by scanning index again: a reference may be slow, and needs no memory this way.
-void scatter_reduce(const KernelArgs& args, int part, int) {
-  if (part != 0) return;
+template <class Kind>
+void scatter_reduce_as(const KernelArgs& args) {
   constexpr Operation op = Operation::ScatterReduce;
   const View &x = args.in[0], &index = args.in[1], &src = args.in[2], &y = args.out[0];
   const int64_t axis = axis_of(x, args.integer(param(op, "axis"), -1));
   const auto code = static_cast<ReduceCode>(args.integer(param(op, "code")));
   const bool include_self = args.integer(param(op, "include_self"), 1) != 0;
   copy_whole(x, y);
-  const float first = code == ReduceCode::Prod  ? 1.0f
-                      : code == ReduceCode::Max ? -INFINITY
-                      : code == ReduceCode::Min ? INFINITY
-                                                : 0.0f;
   if (!include_self) {
-    each_place(index, y, src, axis, [&](int64_t to, const Walk<3>&) { store_at(y, to, first); });
+    each_place(index, y, src, axis,
+               [&](int64_t to, const Walk<3>&) { Kind::store(y, to, Kind::first(code)); });
   }
   each_place(index, y, src, axis, [&](int64_t to, const Walk<3>& at) {
-    store_at(y, to, combine(code, load_at(y, to), load_at(src, at.offset(2))));
+    Kind::store(y, to, combine(code, Kind::load(y, to), Kind::load(src, at.offset(2))));
   });
   if (code != ReduceCode::Mean) return;
   // A place is divided when its last contribution is met.
@@ -131,9 +168,17 @@ void scatter_reduce(const KernelArgs& args, int part, int) {
       }
       ++m;
     });
-    if (last == n) store_at(y, to, load_at(y, to) / static_cast<float>(count));
+    if (last == n) Kind::store(y, to, Kind::mean(Kind::load(y, to), count));
     ++n;
   });
+}
+
+}  // namespace
+
+void scatter_reduce(const KernelArgs& args, int part, int) {
+  if (part != 0) return;
+  is_float(args.out[0].storage) ? scatter_reduce_as<Floats>(args)
+                                : scatter_reduce_as<Integers>(args);
 }
 
 void index_add(const KernelArgs& args, int part, int) {

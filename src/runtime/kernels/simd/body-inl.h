@@ -233,9 +233,9 @@ HWY_INLINE V erf_of(V x) {
 HWY_INLINE V activated(V x, int activation) {
   switch (activation) {
     case 1:
-      return hn::Max(x, hn::Zero(kF));
+      return hn::Max(hn::Zero(kF), x);  // of a NaN the second operand stays
     case 2: {
-      const V r = hn::Max(x, hn::Zero(kF));
+      const V r = hn::Max(hn::Zero(kF), x);
       return hn::Mul(r, r);
     }
     case 3:
