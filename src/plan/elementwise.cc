@@ -166,7 +166,8 @@ bool Lowering::clamp_by_tensors(const Node& node) {
   for (size_t i = 1; i < 3; ++i) {
     const graph::Operand& input = node.inputs[i];
     if (input.kind() == graph::OperandKind::Null) continue;
-    View bound = is_tensor(input) ? converted(view_of(input), x.dtype) : scalar_view(input, x.dtype);
+    View bound =
+        is_tensor(input) ? converted(view_of(input), x.dtype) : scalar_view(input, x.dtype);
     runtime::ValId a = value_of(x), b = value_of(bound);
     View to = buffer(result_dims(node), x.dtype);
     BinaryCode code = i == 1 ? BinaryCode::Max : BinaryCode::Min;

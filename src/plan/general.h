@@ -60,7 +60,7 @@ class General {
 
   Context& context_;
   const graph::Graph& graph_;
-  std::vector<bool> reached_;                 // by ModuleId
+  std::vector<bool> reached_;  // by ModuleId
   std::vector<graph::ModuleId> order_;
   std::vector<runtime::RoutineId> routines_;  // by ModuleId
   std::unordered_map<TypeId, runtime::PatternId, IdHash> patterns_;

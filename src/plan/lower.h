@@ -140,8 +140,7 @@ class Lowering {
 
   // layers.cc
   runtime::ValId weight(const graph::Operand& path, runtime::Weight::Use use,
-                        bool transposed = false, std::string_view suffix = {},
-                        int64_t item = -1);
+                        bool transposed = false, std::string_view suffix = {}, int64_t item = -1);
   runtime::ValId weight_value(runtime::WeightId id, std::string_view key);
   bool params_param(const Node& node);
   bool linear(const Node& node);

@@ -115,7 +115,8 @@ bool Lowering::map_values(const opt::FlatLoop& loop, const opt::LoopRound& round
   round_ = round.round;
   for (const WeightUse& use : written_[written].weights) {
     std::string key = text_of(*use.path) + use.suffix;
-    map_[use.value] = weight_value(context_.weights.get(key, use.use, use.transposed, use.item), key);
+    map_[use.value] =
+        weight_value(context_.weights.get(key, use.use, use.transposed, use.item), key);
   }
   auto map_base = [&](runtime::ValId from, runtime::ValId to) {
     auto [it, fresh] = map_.emplace(from, to);

@@ -222,7 +222,8 @@ TreeId Specialiser::linear(Op op, const Args& args) {
   if (forest_[args[5]].kind != Tree::Kind::Null) {
     DimId number = dim_of(args[5]);
     std::optional<int64_t> item = number.valid() ? integer_of(number) : std::nullopt;
-    if (!item) return number.valid() ? fail("the number of an expert is known only at run time") : TreeId{};
+    if (!item)
+      return number.valid() ? fail("the number of an expert is known only at run time") : TreeId{};
     if (rank != 3 || *item < 0 || *item >= weight->shape[0])
       return report(Diag::RunIndex, {*item, rank == 3 ? weight->shape[0] : int64_t{0}});
     expert = forest_.integer(dims_.integer(*item));
@@ -294,8 +295,8 @@ TreeId Specialiser::expert_linear(const Args& args) {
   to_operand(forest_.boolean(transpose), operands[5]);
   operands[6] = path_literal(weight_key);
   operands[7] = path_literal(bias_key);
-  graph::ValueId value = emitter_.node(Op::ExpertLinear, std::move(operands), {},
-                                       {{dims, x.dtype}}, origin())[0];
+  graph::ValueId value =
+      emitter_.node(Op::ExpertLinear, std::move(operands), {}, {{dims, x.dtype}}, origin())[0];
   return forest_.tensor(std::move(dims), x.dtype, value);
 }
 

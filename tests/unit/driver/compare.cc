@@ -5,8 +5,8 @@
 #include <cstdlib>
 #include <cstring>
 
-#include "runtime/core/number.h"
 #include "graph/text.h"
+#include "runtime/core/number.h"
 #include "support/text.h"
 
 namespace axon::driver::testing {
@@ -209,7 +209,7 @@ void compare(const graph::Graph& graph, TypeTable& types, const Case& c) {
   for (int way = 0; way < 3; ++way) {  // general; straight without and with fusions
     DiagSink sink;
     plan::PlanOptions options;
-    options.general = way == 0 ? plan::PlanOptions::General::Always
+    options.general = way == 0    ? plan::PlanOptions::General::Always
                       : c.general ? plan::PlanOptions::General::Fallback
                                   : plan::PlanOptions::General::Never;
     options.optimise = way == 2;
@@ -240,7 +240,8 @@ void compare(const Case& c) {
   options.text = c.text;
   Frontend front = run_frontend(options);
   for (const Diagnostic& d : front.session->sink.all())
-    if (front.session->sink.severity(d) == Severity::Error) ADD_FAILURE() << diag_info(d.id).code << " " << message_of(d);
+    if (front.session->sink.severity(d) == Severity::Error)
+      ADD_FAILURE() << diag_info(d.id).code << " " << message_of(d);
   if (!front.graph) return;
   compare(*front.graph, front.session->types, c);
 }

@@ -63,7 +63,8 @@ Outcome evaluated(const graph::Graph& graph, const TypeTable& types, const Case&
 // What a run that gives `value` as output `y`, or fails, comes to.
 Outcome outcome_of(const graph::EvalValue& value, const std::string& error);
 Outcome native(const runtime::Program& program, const Case& c, int threads = 1);
-// Empty when both agree. A straight line computes small floats in f32: with `wide` they may be that.
+// Empty when both agree. A straight line computes small floats in f32: with `wide` they may be
+// that.
 std::string difference(const Outcome& a, const Outcome& b, bool wide = false);
 // Runs a case all ways that it has and reports what differs.
 void compare(const Case& c);

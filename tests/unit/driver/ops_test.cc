@@ -79,8 +79,7 @@ class OneOp {
     for (const EvalValue& item : v.items) items.push_back(operand(item));
     bool list = v.kind == Kind::List;
     TypeId type = list ? types_.list(types_.any()) : types_.any();
-    return builder_(
-        builder_.add(list ? Op::CoreList : Op::CoreTuple, std::move(items), type));
+    return builder_(builder_.add(list ? Op::CoreList : Op::CoreTuple, std::move(items), type));
   }
 
   Interner names_;
@@ -143,7 +142,7 @@ void check(const OpCase& c, Tally& tally) {
 
 TEST(NativeOps, EqualPyTorch) {
   Tally tally;
-  for (const char* file : {"elementwise", "scalars", "layout", "reductions", "layers"}) {
+  for (const char* file : {"elementwise", "scalars", "layout", "reductions", "layers", "more"}) {
     auto text = read_file(std::string("tests/graph/fixtures/") + file + ".txt");
     ASSERT_TRUE(text.ok());
     for (const OpCase& c : graph::testing::read_cases(*text)) {

@@ -17,9 +17,7 @@ int64_t count_of(const std::vector<int64_t>& shape) {
 
 }  // namespace
 
-graph::ModuleId RandomGraph::add_main() {
-  return graph::add_module(graph_, names_.intern("main"));
-}
+graph::ModuleId RandomGraph::add_main() { return graph::add_module(graph_, names_.intern("main")); }
 
 RandomGraph::RandomGraph(uint64_t seed)
     : state_(seed * 77 + 5), builder_(graph_, add_main(), types_) {
@@ -87,9 +85,9 @@ void RandomGraph::keep(graph::ValueId value, Shape shape, DType dtype, double bo
 void RandomGraph::step() {
   using Step = void (RandomGraph::*)();
   static constexpr Step kSteps[] = {
-      &RandomGraph::unary,   &RandomGraph::binary, &RandomGraph::binary,  &RandomGraph::compare,
-      &RandomGraph::layout,  &RandomGraph::layout, &RandomGraph::pieces,  &RandomGraph::along,
-      &RandomGraph::sorted,  &RandomGraph::product, &RandomGraph::layer,  &RandomGraph::scatter,
+      &RandomGraph::unary,   &RandomGraph::binary,    &RandomGraph::binary, &RandomGraph::compare,
+      &RandomGraph::layout,  &RandomGraph::layout,    &RandomGraph::pieces, &RandomGraph::along,
+      &RandomGraph::sorted,  &RandomGraph::product,   &RandomGraph::layer,  &RandomGraph::scatter,
       &RandomGraph::created, &RandomGraph::structure, &RandomGraph::loop};
   (this->*kSteps[below(static_cast<int64_t>(std::size(kSteps)))])();
 }
@@ -110,8 +108,9 @@ void RandomGraph::unary() {
   Op op = kOps[below(static_cast<int64_t>(std::size(kOps)))];
   if (m.dtype != DType::F32 || (op == Op::Exp && m.bound > 3)) return;
   double bound = op == Op::Exp ? 21
-                 : op == Op::ActivationsRelu2 || op == Op::ActivationsSwiglu ? m.bound * m.bound
-                                                                              : std::max(m.bound, 1.0);
+                 : op == Op::ActivationsRelu2 || op == Op::ActivationsSwiglu
+                     ? m.bound * m.bound
+                     : std::max(m.bound, 1.0);
   keep(add(op, {of(m)}), m.shape, DType::F32, bound, false);
 }
 
@@ -152,12 +151,12 @@ void RandomGraph::compare() {
   if (!a.exact || a.dtype == DType::Bool) return;
   static constexpr Op kOps[] = {Op::CoreBinaryLt, Op::CoreBinaryLe, Op::CoreBinaryGt,
                                 Op::CoreBinaryGe, Op::CoreBinaryEq, Op::CoreBinaryNe};
-  graph::ValueId mask = add(kOps[below(6)], {of(a), a.dtype == DType::I64 ? integer(1) : real(0.1)});
+  graph::ValueId mask =
+      add(kOps[below(6)], {of(a), a.dtype == DType::I64 ? integer(1) : real(0.1)});
   keep(mask, a.shape, DType::Bool, 1, true);
   if (chance(3)) {
     graph::ValueId other = add(Op::CoreBinaryGt, {of(a), integer(0)});
-    mask = add(chance(2) ? Op::CoreBinaryAnd : Op::CoreBinaryOr,
-               {builder_(mask), builder_(other)});
+    mask = add(chance(2) ? Op::CoreBinaryAnd : Op::CoreBinaryOr, {builder_(mask), builder_(other)});
   }
   const Made* x = pick(DType::F32, false, 0);
   if (x == nullptr || x->shape != a.shape) return;
@@ -194,8 +193,8 @@ void RandomGraph::layout() {
       if (rank < 2) return;
       size_t other = (axis + 1) % rank;
       std::swap(shape[axis], shape[other]);
-      return done(add(Op::Transpose,
-                      {of(m), integer(axis_of(axis, rank)), integer(axis_of(other, rank))}));
+      return done(
+          add(Op::Transpose, {of(m), integer(axis_of(axis, rank)), integer(axis_of(other, rank))}));
     }
     case 3: {
       shape.insert(shape.begin() + static_cast<int64_t>(axis), 1);
@@ -205,8 +204,8 @@ void RandomGraph::layout() {
       if (rank == 0 || shape[axis] == 0) return;
       int64_t from = below(shape[axis]), to = from + 1 + below(shape[axis] - from);
       shape[axis] = to - from;
-      return done(add(Op::Slice,
-                      {of(m), integer(axis_of(axis, rank)), integer(from), integer(to)}));
+      return done(
+          add(Op::Slice, {of(m), integer(axis_of(axis, rank)), integer(from), integer(to)}));
     }
     case 5: {
       if (rank == 0) return;
@@ -234,10 +233,9 @@ void RandomGraph::pieces() {
   if (chance(2) && shape[axis] > 1) {
     bool even = shape[axis] % 2 == 0;
     int64_t first = even ? shape[axis] / 2 : 1;
-    graph::ValueId list =
-        even && chance(2)
-            ? add(Op::Chunk, {of(m), at, integer(2)})
-            : add(Op::Split, {of(m), at, sizes({first, shape[axis] - first})});
+    graph::ValueId list = even && chance(2)
+                              ? add(Op::Chunk, {of(m), at, integer(2)})
+                              : add(Op::Split, {of(m), at, sizes({first, shape[axis] - first})});
     shape[axis] = first;
     return keep(add(Op::ListIndex, {builder_(list), integer(0)}), shape, m.dtype, m.bound, m.exact);
   }
@@ -294,8 +292,8 @@ void RandomGraph::sorted() {
   Shape shape = m.shape;
   shape[axis] = 1 + below(m.shape[axis]);
   std::vector<graph::ValueId> out = builder_.add_many(
-      Op::Topk, {of(m), integer(shape[axis]), at, graph::lit_bool(chance(2), types_)},
-      {"", ""}, {types_.any(), types_.any()});
+      Op::Topk, {of(m), integer(shape[axis]), at, graph::lit_bool(chance(2), types_)}, {"", ""},
+      {types_.any(), types_.any()});
   keep(out[0], shape, m.dtype, m.bound, true);
   keep(out[1], shape, DType::I64, 8, true);
 }
@@ -354,15 +352,15 @@ void RandomGraph::layer() {
       Operand path = param("weight", transposed ? Shape{3, in, out} : Shape{3, out, in});
       if (chance(2)) param("bias", {3, out});
       graph::ValueId first = add(Op::Slice, {of(m), integer(-1), integer(0), integer(1)});
-      graph::ValueId index =
-          add(Op::Cast, {builder_(add(Op::ZerosLike, {builder_(add(
-                                                         Op::Reshape, {builder_(first), sizes(rows)}))})),
-                         graph::lit_string(names_.intern("int64"), types_)});
+      graph::ValueId index = add(
+          Op::Cast, {builder_(add(Op::ZerosLike,
+                                  {builder_(add(Op::Reshape, {builder_(first), sizes(rows)}))})),
+                     graph::lit_string(names_.intern("int64"), types_)});
       index = add(Op::CoreBinaryAdd, {builder_(index), integer(below(3))});
       shape.back() = out;
-      return keep(add(Op::ExpertLinear, {path, of(m), builder_(index), integer(out),
-                                         graph::lit_bool(true, types_),
-                                         graph::lit_bool(transposed, types_)}),
+      return keep(add(Op::ExpertLinear,
+                      {path, of(m), builder_(index), integer(out), graph::lit_bool(true, types_),
+                       graph::lit_bool(transposed, types_)}),
                   shape, DType::F32, bound, false);
     }
   }
@@ -376,8 +374,7 @@ void RandomGraph::scatter() {
   if (m.shape[axis] == 0) return;
   Operand at = integer(axis_of(axis, rank));
   int64_t place = below(m.shape[axis]);
-  graph::ValueId part =
-      add(Op::Slice, {of(m), at, integer(place), integer(place + 1)});
+  graph::ValueId part = add(Op::Slice, {of(m), at, integer(place), integer(place + 1)});
   int64_t to = below(m.shape[axis]);
   bool whole = m.dtype == DType::I64;
   if (chance(3)) {
@@ -390,17 +387,17 @@ void RandomGraph::scatter() {
   }
   Shape one(m.shape);
   one[axis] = 1;
-  graph::ValueId index = add(Op::Fill, {builder_(part), integer(to),
-                                        graph::lit_string(names_.intern("int64"), types_)});
+  graph::ValueId index = add(
+      Op::Fill, {builder_(part), integer(to), graph::lit_string(names_.intern("int64"), types_)});
   if (chance(2)) {
     return keep(add(Op::Scatter, {of(m), builder_(index), builder_(part), at}), m.shape, m.dtype,
                 m.bound, m.exact);
   }
   static constexpr const char* kHow[] = {"sum", "prod", "mean", "max", "min"};
   const char* how = kHow[below(5)];
-  keep(add(Op::ScatterReduce, {of(m), builder_(index), builder_(part), at,
-                               graph::lit_string(names_.intern(how), types_),
-                               graph::lit_bool(chance(2), types_)}),
+  keep(add(Op::ScatterReduce,
+           {of(m), builder_(index), builder_(part), at,
+            graph::lit_string(names_.intern(how), types_), graph::lit_bool(chance(2), types_)}),
        m.shape, m.dtype, std::max(m.bound * m.bound, 2 * m.bound), whole && m.exact);
 }
 
@@ -447,7 +444,8 @@ void RandomGraph::loop() {
   const Made* x = pick(DType::F32, false, 1);
   if (x == nullptr) return;
   const Made m = *x;
-  graph::ModuleId body = graph::add_module(graph_, names_.intern("body" + std::to_string(loops_++)));
+  graph::ModuleId body =
+      graph::add_module(graph_, names_.intern("body" + std::to_string(loops_++)));
   graph::Builder b(graph_, body, types_);
   graph::ValueId i = b.input("i", types_.int_()), carry = b.input("carry", types_.any()),
                  seen = b.input("seen", types_.any()), captured = b.input("captured", types_.any());
@@ -467,11 +465,12 @@ void RandomGraph::loop() {
   info.args = {{Kind::Iter, 0}, {Kind::Carry, 0}, {Kind::Carry, 1}, {Kind::Input, 5}};
   int64_t rounds = 1 + below(4);
   graph::ValueId none = add(Op::ListInit, {});
-  std::vector<graph::ValueId> out = builder_.repeat(
-      info, {integer(0), integer(rounds), integer(1), of(m), builder_(none), of(m)},
-      {"", ""}, {types_.any(), types_.any()});
+  std::vector<graph::ValueId> out =
+      builder_.repeat(info, {integer(0), integer(rounds), integer(1), of(m), builder_(none), of(m)},
+                      {"", ""}, {types_.any(), types_.any()});
   keep(out[0], m.shape, DType::F32, 1, false);
-  keep(add(Op::ListIndex, {builder_(out[1]), integer(below(rounds))}), m.shape, DType::F32, 1, false);
+  keep(add(Op::ListIndex, {builder_(out[1]), integer(below(rounds))}), m.shape, DType::F32, 1,
+       false);
 }
 
 }  // namespace axon::driver::testing

@@ -1,5 +1,5 @@
-// Random programs over most operations, valid by construction: shapes are numbers, values stay small,
-// and nothing that rounding could turn over is compared.
+// Random programs over most operations, valid by construction: shapes are numbers, values stay
+// small, and nothing that rounding could turn over is compared.
 #pragma once
 
 #include <string>
@@ -27,11 +27,15 @@ class RandomGraph {
     bool exact = false;  // no rounding on the way: may be compared and sorted
   };
 
-  int64_t below(int64_t n) { return static_cast<int64_t>(next_random(state_) % static_cast<uint64_t>(n)); }
+  int64_t below(int64_t n) {
+    return static_cast<int64_t>(next_random(state_) % static_cast<uint64_t>(n));
+  }
   bool chance(int64_t n) { return below(n) == 0; }
   graph::ModuleId add_main();
   void input(DType dtype, Shape shape);
-  const Made& pick() { return made_[static_cast<size_t>(below(static_cast<int64_t>(made_.size())))]; }
+  const Made& pick() {
+    return made_[static_cast<size_t>(below(static_cast<int64_t>(made_.size())))];
+  }
   const Made* pick(DType dtype, bool exact, size_t least_rank);
   graph::Operand of(const Made& m) { return builder_(m.value); }
   graph::Operand integer(int64_t v) { return graph::lit_int(v, types_); }
@@ -40,7 +44,8 @@ class RandomGraph {
   graph::Operand sizes(const Shape& shape);
   graph::Operand param(const std::string& leaf, Shape shape);
   int64_t axis_of(size_t axis, size_t rank) {  // sometimes counted from the end
-    return chance(2) ? static_cast<int64_t>(axis) : static_cast<int64_t>(axis) - static_cast<int64_t>(rank);
+    return chance(2) ? static_cast<int64_t>(axis)
+                     : static_cast<int64_t>(axis) - static_cast<int64_t>(rank);
   }
   graph::ValueId add(Op op, std::vector<graph::Operand> inputs) {
     return builder_.add(op, std::move(inputs), types_.any());

@@ -1,5 +1,5 @@
-// Random programs: natively, on general instructions and as a straight line, fusions off and on, what
-// the evaluator says. AXON_RANDOM_SEEDS=N runs N of them.
+// Random programs: natively, on general instructions and as a straight line, fusions off and on,
+// what the evaluator says. AXON_RANDOM_SEEDS=N runs N of them.
 #include <cstdlib>
 
 #include "random_graph.h"

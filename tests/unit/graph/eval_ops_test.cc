@@ -96,7 +96,7 @@ TEST_P(EvalOps, MatchFixtures) {
 
 INSTANTIATE_TEST_SUITE_P(Files, EvalOps,
                          ::testing::Values("elementwise", "scalars", "layout", "reductions",
-                                           "layers"),
+                                           "layers", "more"),
                          [](const auto& info) { return std::string(info.param); });
 
 TEST(EvalOpsRandom, DependsOnSeedAndPositionOnly) {
