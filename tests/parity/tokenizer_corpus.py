@@ -75,6 +75,13 @@ BLANKS = [
 ]
 
 
+# First code points of blocks inside the sparsely sampled ranges: each is sampled for certain.
+BLOCKS = [
+    *(0x3400, 0x4DC0, 0x4E00, 0x9F80, 0xAC00, 0xD780, 0xD7B0, 0xE000, 0xF880, 0x20000, 0x2A700, 0x2B740),
+    *(0x2B820, 0x2CEB0, 0x2EBF0, 0x2F800, 0x30000, 0x31350, 0x323B0, 0xE0000, 0xE0100, 0xF0000, 0x100000),
+]  # fmt: skip
+
+
 def block_samples(rng: random.Random) -> list[str]:
     """Three samples of every run of 128 code points, alone, between letters, and mixed."""
     out = []
@@ -82,9 +89,10 @@ def block_samples(rng: random.Random) -> list[str]:
         if 0xD800 <= start < 0xE000:
             continue
         dense = start < 0x3400 or 0xA000 <= start < 0xAC00 or 0xF900 <= start < 0x20000
-        if not dense and rng.random() > 0.02:
+        named = any(start <= first < start + 128 for first in BLOCKS)
+        if not dense and not named and rng.random() > 0.02:
             continue
-        for _ in range(4 if dense else 1):
+        for _ in range(4 if dense or named else 1):
             chars = [
                 chr(start + rng.randrange(128)) for _ in range(rng.randrange(1, 12))
             ]
@@ -99,8 +107,14 @@ def block_samples(rng: random.Random) -> list[str]:
     return out
 
 
+def lettered(number: int) -> str:
+    """A token of letters alone, capitals and accents among them."""
+    return f"Qé{chr(97 + number // 8)}{chr(97 + number % 8)}ß"
+
+
 def added_contents() -> list[str]:
-    return [f"<a{i:02d}>" for i in range(32)] + [
+    made = [f"<a{i:02d}>" for i in range(32)] + [lettered(i) for i in range(32)]
+    return made + [
         "Straße",
         "NASA",
         "naïve",
@@ -124,6 +138,16 @@ def corpus(count: int) -> list[str]:
         "[SEP]",
         "[UNK]",
     ]
+    for token in added_contents():
+        for form in (token, token.lower(), token.upper()):
+            out += [form, f"wo{form}rd", f"{form}{form}", f" {form} ", f"wo {form} rd"]
+            out += [
+                f"wo{form} rd",
+                f"wo {form}rd",
+                f"\u00a0{form}\n",
+                f"é{form}_{form}1",
+                f"-{form}.",
+            ]
     for sentence in SENTENCES:
         for cut in range(0, len(sentence), 3):
             out.append(sentence[cut : cut + rng.randrange(1, 40)])
@@ -193,6 +217,7 @@ def every_flag() -> list[AddedToken]:
     for i, flags in enumerate(itertools.product([False, True], repeat=5)):
         names = ("single_word", "lstrip", "rstrip", "normalized", "special")
         out.append(AddedToken(f"<a{i:02d}>", **dict(zip(names, flags))))
+        out.append(AddedToken(lettered(i), **dict(zip(names, flags))))
     out += [
         AddedToken("Straße", single_word=True, normalized=True),
         AddedToken("NASA", lstrip=True, rstrip=True, normalized=True),

@@ -93,7 +93,7 @@ Error cannot_continue(std::string why) { return {"TMPL-RUN", std::move(why), {},
 
 // A text that no message holds, put behind the one to be continued. It ends in a blank, which tells
 // whether the template strips what it is given.
-constexpr std::string_view kHere = "AXON_CONTINUES_HERE ";
+constexpr std::string_view kHere = "AXON_GOES_ON_BEHIND_THIS__ ";
 
 // Marks the end of the last message's text. Returns the text without the mark.
 Result<std::string> mark_final(Heap& heap, const tmpl::Items& messages, const std::string& source) {
@@ -168,6 +168,8 @@ Result<void> cut_after_final(RenderedChat& chat, const std::string& final_text) 
     return cannot_continue("the template does not write the last message as it is");
   const bool kept = chat.text.compare(mark, kHere.size(), kHere) == 0;
   chat.text.resize(mark);
+  chat.text = tmpl::replace_text(chat.text, std::string(kHere), "", -1);  // written more than once
+  chat.text = tmpl::replace_text(chat.text, std::string(bare), "", -1);
   if (!kept) chat.text = tmpl::strip_text(chat.text, nullptr, false, true);
   const size_t end = chat.text.size();
   while (!chat.generated.empty() && chat.generated.back().first >= end) chat.generated.pop_back();

@@ -220,7 +220,6 @@ Value Evaluator::call(const Value& callee, const CallArgs& args) {
 
 Value Evaluator::call_macro(int32_t index, const CallArgs& args) {
   const Stmt& stmt = *macros_[static_cast<size_t>(index)].stmt;
-  size_t visible = std::min(macros_[static_cast<size_t>(index)].scope_limit, scopes_.size());
   Scope locals;
   size_t used = 0;
   for (const MacroParam& param : stmt.params) {
@@ -246,21 +245,16 @@ Value Evaluator::call_macro(int32_t index, const CallArgs& args) {
   }
   locals.emplace_back("varargs", heap_.tuple(std::move(extra)));
   locals.emplace_back("kwargs", named);
-  std::vector<Scope> hidden(
-      std::make_move_iterator(scopes_.begin() + static_cast<ptrdiff_t>(visible)),
-      std::make_move_iterator(scopes_.end()));
-  scopes_.resize(visible);
-  scopes_.push_back(std::move(locals));
+  Scopes outside = std::exchange(scopes_, macros_[static_cast<size_t>(index)].visible);
+  enter(std::move(locals));
   for (size_t i = 0; i < stmt.params.size(); ++i) {  // defaults may use earlier parameters
-    if (scopes_.back()[i].second.ref == -2) {
+    if ((*scopes_.back())[i].second.ref == -2) {
       Value v = eval(stmt.params[i].default_value);
-      scopes_.back()[i].second = v;
+      (*scopes_.back())[i].second = v;
     }
   }
   std::string text = failed_ ? std::string() : capture(stmt.body);
-  scopes_.resize(visible);
-  scopes_.insert(scopes_.end(), std::make_move_iterator(hidden.begin()),
-                 std::make_move_iterator(hidden.end()));
+  scopes_ = std::move(outside);
   return failed_ ? Value{} : heap_.string(std::move(text));
 }
 

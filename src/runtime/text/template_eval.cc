@@ -30,12 +30,12 @@ bool CallArgs::has(size_t index, std::string_view name) const {
 Evaluator::Evaluator(const Template& tmpl, const std::string& source, Heap& heap,
                      const TemplateLimits& limits, int64_t now)
     : template_(tmpl), source_(source), heap_(heap), limits_(limits), now_(now) {
-  scopes_.emplace_back();
-  for (int32_t i = 0; i < 5; ++i) scopes_[0].emplace_back(kBuiltins[i], Value{Kind::Builtin, i});
+  enter({});
+  for (int32_t i = 0; i < 5; ++i) scopes_[0]->emplace_back(kBuiltins[i], Value{Kind::Builtin, i});
 }
 
 void Evaluator::set_global(std::string_view name, Value value) {
-  scopes_[0].emplace_back(std::string(name), value);
+  scopes_[0]->emplace_back(std::string(name), value);
 }
 
 Value Evaluator::fail(std::string message, const char* code) {
@@ -66,7 +66,7 @@ void Evaluator::write(const std::string& text) {
 }
 
 Result<RenderedChat> Evaluator::run() {
-  scopes_.emplace_back();
+  enter({});
   exec_all(template_.body);
   if (failed_) return error_;
   return RenderedChat{std::move(out_), std::move(generated_)};
@@ -114,9 +114,7 @@ Evaluator::Flow Evaluator::exec(const Stmt& stmt) {
       exec_set_block(stmt);
       return Flow::Next;
     case StmtKind::Macro: {
-      macros_.push_back({&stmt, scopes_.size(), {}});
-      Value macro{Kind::Macro, static_cast<int32_t>(macros_.size() - 1)};
-      assign({stmt.text, {}, {}}, macro);
+      assign({stmt.text, {}, {}}, define_macro(stmt));
       return Flow::Next;
     }
     case StmtKind::CallBlock:
@@ -161,12 +159,12 @@ Evaluator::Flow Evaluator::exec_if(const Stmt& stmt) {
 }
 
 void Evaluator::exec_for(const Stmt& stmt, Items items, int depth) {
-  scopes_.emplace_back();
+  enter({});
   size_t scope = scopes_.size() - 1;
   if (stmt.filter.valid()) {
     Items kept;
     for (const Value& v : items) {
-      scopes_[scope].clear();
+      scopes_[scope]->clear();
       assign(stmt.target, v);
       if (failed_ || !step()) break;
       if (truthy(heap_, eval(stmt.filter))) kept.push_back(v);
@@ -180,10 +178,10 @@ void Evaluator::exec_for(const Stmt& stmt, Items items, int depth) {
   Value loop = heap_.loop(std::move(state));
   size_t count = heap_.loop_state(loop).items.size();
   for (size_t i = 0; i < count && !failed_; ++i) {
-    scopes_[scope].clear();
+    scopes_[scope]->clear();
     heap_.loop_state(loop).index = i;
     assign(stmt.target, heap_.loop_state(loop).items[i]);
-    scopes_[scope].emplace_back("loop", loop);
+    scopes_[scope]->emplace_back("loop", loop);
     if (failed_ || !step()) break;
     if (exec_all(stmt.body) == Flow::Break) break;
   }
@@ -191,10 +189,15 @@ void Evaluator::exec_for(const Stmt& stmt, Items items, int depth) {
   if (count == 0 && !failed_) exec_all(stmt.else_body);
 }
 
+Value Evaluator::define_macro(const Stmt& stmt) {
+  macros_.push_back({&stmt, scopes_});
+  return {Kind::Macro, static_cast<int32_t>(macros_.size() - 1)};
+}
+
 std::string Evaluator::capture(const std::vector<StmtId>& body) {
   std::string saved = std::exchange(out_, {});
   ++captures_;
-  scopes_.emplace_back();
+  enter({});
   exec_all(body);
   scopes_.pop_back();
   --captures_;
@@ -208,8 +211,7 @@ void Evaluator::exec_set_block(const Stmt& stmt) {
 }
 
 void Evaluator::exec_call_block(const Stmt& stmt) {
-  macros_.push_back({&stmt, scopes_.size(), {}});
-  Value caller{Kind::Macro, static_cast<int32_t>(macros_.size() - 1)};
+  Value caller = define_macro(stmt);
   const Expr& e = template_.exprs[stmt.expr];
   Value callee = eval(e.items[0]);
   CallArgs args = eval_args(e);
@@ -228,7 +230,7 @@ void Evaluator::exec_with(const Stmt& stmt) {
   for (const MacroParam& param : stmt.params)
     scope.emplace_back(param.name, eval(param.default_value));
   if (failed_) return;
-  scopes_.push_back(std::move(scope));
+  enter(std::move(scope));
   exec_all(stmt.body);
   scopes_.pop_back();
 }
@@ -264,21 +266,22 @@ void Evaluator::assign(const AssignTarget& target, const Value& v) {
     heap_.set(object, target.attribute, v);
     return;
   }
-  for (auto& [name, value] : scopes_.back()) {
+  for (auto& [name, value] : *scopes_.back()) {
     if (name == target.name) {
       value = v;
       return;
     }
   }
-  scopes_.back().emplace_back(target.name, v);
+  scopes_.back()->emplace_back(target.name, v);
 }
 
 // ---- expressions -----------------------------------------------------------------------------
 
 Value Evaluator::lookup(const std::string& name) {
   for (size_t i = scopes_.size(); i-- > 0;) {
-    for (size_t j = scopes_[i].size(); j-- > 0;) {
-      if (scopes_[i][j].first == name) return scopes_[i][j].second;
+    const Scope& scope = *scopes_[i];
+    for (size_t j = scope.size(); j-- > 0;) {
+      if (scope[j].first == name) return scope[j].second;
     }
   }
   return heap_.undefined(name);

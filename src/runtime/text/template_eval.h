@@ -1,6 +1,7 @@
 // Runs a parsed template. Failures are sticky: the first error stops the run.
 #pragma once
 
+#include <memory>
 #include <string>
 #include <utility>
 #include <vector>
@@ -48,10 +49,12 @@ class Evaluator {
  private:
   enum class Flow : uint8_t { Next, Break, Continue };
   using Scope = std::vector<std::pair<std::string, Value>>;
+  // Names that a statement sees, innermost last. Macros keep those where they were written, for
+  // as long as they can be called.
+  using Scopes = std::vector<std::shared_ptr<Scope>>;
   struct Macro {
     const Stmt* stmt;
-    size_t scope_limit;
-    Value caller;
+    Scopes visible;
   };
 
   Flow exec_all(const std::vector<StmtId>& body);
@@ -61,6 +64,8 @@ class Evaluator {
   void exec_set_block(const Stmt& stmt);
   void exec_call_block(const Stmt& stmt);
   void exec_with(const Stmt& stmt);
+  Value define_macro(const Stmt& stmt);
+  void enter(Scope scope) { scopes_.push_back(std::make_shared<Scope>(std::move(scope))); }
   std::string capture(const std::vector<StmtId>& body);
   Value filter_chain(ExprId chain, const Value& subject);
   void assign(const AssignTarget& target, const Value& v);
@@ -84,7 +89,7 @@ class Evaluator {
   Heap& heap_;
   TemplateLimits limits_;
   int64_t now_ = 0;
-  std::vector<Scope> scopes_;
+  Scopes scopes_;
   std::vector<Macro> macros_;
   std::string out_;
   std::vector<std::pair<size_t, size_t>> generated_;

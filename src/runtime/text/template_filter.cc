@@ -275,6 +275,12 @@ Value round_filter(E& run, const Value& v, const A& a) {
   double x = as_double(v);
   if (method == "ceil") return run.heap().number(std::ceil(x * scale) / scale);
   if (method == "floor") return run.heap().number(std::floor(x * scale) / scale);
+  if (digits.integer < 0) {  // to tens, hundreds, …
+    const double rounded = std::nearbyint(x * scale) / scale;
+    return v.kind == Kind::Float ? run.heap().number(rounded)
+                                 : run.heap().integer(static_cast<int64_t>(rounded));
+  }
+  if (v.kind != Kind::Float) return run.heap().integer(v.integer);
   char buffer[64];
   int places = static_cast<int>(std::clamp<int64_t>(digits.integer, 0, 30));
   std::snprintf(buffer, sizeof buffer, "%.*f", places, x);  // correctly rounded, halves to even
