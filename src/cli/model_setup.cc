@@ -43,25 +43,42 @@ Result<text::Tokenizer> make_tokenizer(const formats::Checkpoint& checkpoint) {
   return text::Tokenizer::create(std::move(spec));
 }
 
+namespace {
+
+// Compiles, and reads the tokenizer on another worker where there is one.
+void compile_and_tokenize(LoadedModel& out, ThreadPool& pool, bool tokenize,
+                          std::optional<Result<text::Tokenizer>>& tokenizer) {
+  pool.run([&](int part, int parts) {
+    if (part == 0) driver::compile_opened(out.compiled, out.request);
+    if (part == parts - 1 && tokenize) tokenizer = make_tokenizer(*out.compiled.checkpoint);
+  });
+}
+
+}  // namespace
+
 std::optional<int> load(const Options& options, const LoadNeeds& needs, LoadedModel& out) {
   auto begin = std::chrono::steady_clock::now();
   out.request = request_of(options.model);
   out.request.masked = needs.masked;
   out.request.scores = needs.scores;
-  out.compiled = driver::compile_model(out.request);
+  out.compiled = driver::open_model(out.request);
+  // The workers of the model, where there will be one, start here.
+  auto pool = std::make_unique<ThreadPool>(needs.weights ? options.model.threads : 1);
+  std::optional<Result<text::Tokenizer>> tokenizer;
+  if (!out.compiled.error)
+    compile_and_tokenize(out, *pool, needs.tokenizer != Tokenizing::No, tokenizer);
   int status = report_compiled(out.compiled, options.common);
   if (status != 0) return status;
-  if (needs.tokenizer != Tokenizing::No) {
-    auto tokenizer = make_tokenizer(*out.compiled.checkpoint);
-    bool missing = !tokenizer && tokenizer.error().code == "TOK-MISSING";
-    if (!tokenizer && !(missing && needs.tokenizer == Tokenizing::IfThere)) {
-      return report_error(tokenizer.error(), options.common);
+  if (tokenizer) {
+    bool missing = !tokenizer->ok() && tokenizer->error().code == "TOK-MISSING";
+    if (!tokenizer->ok() && !(missing && needs.tokenizer == Tokenizing::IfThere)) {
+      return report_error(tokenizer->error(), options.common);
     }
-    if (tokenizer) out.tokenizer = std::move(*tokenizer);
+    if (tokenizer->ok()) out.tokenizer = std::move(**tokenizer);
   }
   if (needs.weights) {
     watch_mapped_files(out.compiled.checkpoint->params.get());
-    auto model = driver::load_model(out.compiled, out.request);
+    auto model = driver::load_model(out.compiled, out.request, std::move(pool));
     if (!model) return report_error(model.error(), options.common);
     out.model = std::move(*model);
   }

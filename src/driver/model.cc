@@ -126,6 +126,12 @@ Frontend compile_text(const ProgramText& text, const ModelRequest& request,
 }
 
 Compiled compile_model(const ModelRequest& request) {
+  Compiled out = open_model(request);
+  if (!out.error) compile_opened(out, request);
+  return out;
+}
+
+Compiled open_model(const ModelRequest& request) {
   Compiled out;
   formats::CheckpointOptions open;
   open.access = request.no_mmap ? formats::DataAccess::Read : formats::DataAccess::Map;
@@ -135,17 +141,21 @@ Compiled compile_model(const ModelRequest& request) {
     return out;
   }
   out.checkpoint = std::move(*checkpoint);
+  return out;
+}
+
+void compile_opened(Compiled& out, const ModelRequest& request) {
   auto text = find_program(request, &*out.checkpoint);
   if (!text) {
     out.error = text.error();
-    return out;
+    return;
   }
   out.program_name = text->name;
   out.task = text->task;
   const model::ParamIndex& params = out.checkpoint->params->index();
   sema::Answers answers{&out.checkpoint->config, &params};
   out.frontend = compile_text(*text, request, answers, Stage::GraphIr);
-  if (!out.frontend.ok() || !out.frontend.graph) return out;
+  if (!out.frontend.ok() || !out.frontend.graph) return;
   if (!out.frontend.overlay_note.empty()) out.notes.push_back(out.frontend.overlay_note);
   auto begin = std::chrono::steady_clock::now();
   plan::PlanOptions options;
@@ -162,11 +172,10 @@ Compiled compile_model(const ModelRequest& request) {
     if (!out.task.empty()) out.program->task = out.task;
   }
   out.plan_ms = milliseconds_since(begin);
-  return out;
 }
 
-Result<std::unique_ptr<runtime::Model>> load_model(Compiled& compiled,
-                                                   const ModelRequest& request) {
+Result<std::unique_ptr<runtime::Model>> load_model(Compiled& compiled, const ModelRequest& request,
+                                                   std::unique_ptr<ThreadPool> pool) {
   runtime::ModelOptions options;
   options.threads = request.threads;
   options.isa = request.isa;
@@ -174,7 +183,8 @@ Result<std::unique_ptr<runtime::Model>> load_model(Compiled& compiled,
   options.math.preset = runtime::parse_math(numerics.preset).value_or(runtime::Math::Exact);
   options.math.int8_activations = numerics.int8_activations;
   options.store = numerics.store;
-  return runtime::Model::load(std::move(*compiled.program), *compiled.checkpoint->params, options);
+  return runtime::Model::load(std::move(*compiled.program), *compiled.checkpoint->params, options,
+                              std::move(pool));
 }
 
 }  // namespace axon::driver

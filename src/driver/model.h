@@ -64,10 +64,15 @@ Result<ProgramText> find_program(const ModelRequest& request,
 
 // Opens the checkpoint's headers and compiles; no weight is read.
 Compiled compile_model(const ModelRequest& request);
+// The two steps of it: the checkpoint is there after the first, unless `error` is set.
+Compiled open_model(const ModelRequest& request);
+void compile_opened(Compiled& compiled, const ModelRequest& request);
 // The front end alone for a program text; `answers` may be empty.
 Frontend compile_text(const ProgramText& text, const ModelRequest& request,
                       const sema::Answers& answers, Stage stop_after);
 // Binds what compile_model made; `compiled` keeps the checkpoint and must outlive the model.
-Result<std::unique_ptr<runtime::Model>> load_model(Compiled& compiled, const ModelRequest& request);
+// `pool`: workers that are there already.
+Result<std::unique_ptr<runtime::Model>> load_model(Compiled& compiled, const ModelRequest& request,
+                                                   std::unique_ptr<ThreadPool> pool = nullptr);
 
 }  // namespace axon::driver

@@ -26,8 +26,8 @@ void DimTable::Impl::collect(DimId dim, std::vector<SymbolId>& out) const {
   for (const Term& term : poly(dim).terms) {
     for (const Factor& f : term.factors) {
       const DimAtom& a = atom(f.atom);
-      bool is_new = a.kind == AtomKind::Symbol &&
-                    std::find(out.begin(), out.end(), a.symbol) == out.end();
+      bool is_new =
+          a.kind == AtomKind::Symbol && std::find(out.begin(), out.end(), a.symbol) == out.end();
       if (is_new) out.push_back(a.symbol);
       for (DimId operand : a.operands) collect(operand, out);
     }

@@ -105,13 +105,26 @@ Result<void> BoundModel::bind_weights(const BindOptions& options) {
       bound.format = pack_format_for(view, use.policy, options.kernels);
     }
     if (bound.format != nullptr) {
-      const auto bytes = static_cast<size_t>(bound.format->bytes(view));
-      AXON_TRY(bound.packed, Buffer::allocate(bytes));
-      view.packed = bound.packed.data();
+      bound.packed_bytes = bound.format->bytes(view);
       view.pack_format = bound.format->id;
     }
     bound.keeps_source = bound.format == nullptr || use.rows || use.other;
-    bound_.weights.push_back(view);
+  }
+  AXON_TRY_VOID(place_packed());
+  for (const Bound& bound : weights_) bound_.weights.push_back(bound.held.view);
+  return {};
+}
+
+// All packed weights lie in one region, so that large pages hold them.
+Result<void> BoundModel::place_packed() {
+  int64_t end = 0;
+  for (Bound& bound : weights_) {
+    bound.packed_at = end;
+    end += static_cast<int64_t>(aligned(static_cast<size_t>(bound.packed_bytes)));
+  }
+  AXON_TRY(packed_, Buffer::allocate(static_cast<size_t>(end), Buffer::Pages::Large));
+  for (Bound& bound : weights_) {
+    if (bound.format != nullptr) bound.held.view.packed = packed_.data() + bound.packed_at;
   }
   return {};
 }
@@ -159,24 +172,37 @@ void BoundModel::bind_phases(const BindOptions& options) {
 
 void BoundModel::prepare(size_t phase, ThreadPool& pool) {
   if (prepared_[phase] != 0) return;
+  std::vector<Bound*> waiting;
   for (WeightId id : bound_.phases[phase].weights) {
     Bound& bound = weights_[static_cast<size_t>(id.index)];
-    if (bound.ready) continue;
-    for (const DenseCopy& copy : bound.held.copies) {
-      pool.run([&](int part, int parts) { run_copy(copy, part, parts); });
-    }
-    if (bound.format != nullptr) {
-      pool.run([&](int part, int parts) {
-        bound.format->pack(bound.held.view, bound.packed.data(), part, parts);
-      });
-    }
-    const bool copied = !bound.held.copies.empty() || !bound.keeps_source;
-    if (copied) {
-      for (const std::string& name : bound.held.stored) source_->release(name);
-    }
-    bound.ready = true;
+    if (!bound.ready) waiting.push_back(&bound);
   }
+  // One walk by all workers; source pages go back as soon as nobody reads them any more.
+  pool.run([&](int part, int parts) {
+    for (Bound* bound : waiting) {
+      pack(*bound, part, parts, pool);
+      const bool copied = !bound->held.copies.empty() || bound->format != nullptr;
+      if (copied) pool.barrier();
+      if (part == 0 && copied) release(*bound);
+    }
+  });
+  for (Bound* bound : waiting) bound->ready = true;
   prepared_[phase] = 1;
+}
+
+// A part of a weight's copies, then of its packed form.
+void BoundModel::pack(const Bound& bound, int part, int parts, ThreadPool& pool) {
+  for (const DenseCopy& copy : bound.held.copies) {  // a later copy may read an earlier one
+    run_copy(copy, part, parts);
+    pool.barrier();
+  }
+  if (bound.format == nullptr) return;
+  bound.format->pack(bound.held.view, packed_.data() + bound.packed_at, part, parts);
+}
+
+void BoundModel::release(const Bound& bound) {
+  if (bound.held.copies.empty() && bound.keeps_source) return;
+  for (const std::string& name : bound.held.stored) source_->release(name);
 }
 
 std::vector<WeightReport> BoundModel::weights() const {
@@ -191,7 +217,7 @@ std::vector<WeightReport> BoundModel::weights() const {
                        : dense                 ? Residency::Dense
                                                : Residency::Mapped;
     if (bound.format != nullptr) report.form = bound.format->name;
-    report.own_bytes = bound.held.dense_bytes + static_cast<int64_t>(bound.packed.size());
+    report.own_bytes = bound.held.dense_bytes + bound.packed_bytes;
     if (bound.keeps_source && !dense) report.stored_bytes = bound.held.stored_bytes;
     reports.push_back(std::move(report));
   }
@@ -202,7 +228,7 @@ MemoryAnswer BoundModel::memory() const {
   MemoryAnswer answer;
   std::vector<std::string_view> mapped;  // tied weights share their stored tensor
   for (const Bound& bound : weights_) {
-    answer.packed += static_cast<int64_t>(bound.packed.size());
+    answer.packed += bound.packed_bytes;
     answer.dense += bound.held.dense_bytes;
     if (!bound.keeps_source || !bound.held.copies.empty() || bound.held.stored.empty()) continue;
     if (std::find(mapped.begin(), mapped.end(), bound.held.stored[0]) != mapped.end()) continue;

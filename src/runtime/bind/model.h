@@ -68,21 +68,24 @@ class BoundModel {
   };
   std::vector<Use> find_uses() const;
   Result<void> bind_weights(const BindOptions& options);
+  Result<void> place_packed();
   Result<void> bind_constants();
   void bind_phases(const BindOptions& options);
 
   struct Bound {
     HeldWeight held;
     const PackFormat* format = nullptr;
-    Buffer packed;
-    bool keeps_source = false;  // something reads the stored bytes besides the packer
+    int64_t packed_at = 0, packed_bytes = 0;  // in packed_
+    bool keeps_source = false;                // something reads the stored bytes besides the packer
     bool ready = false;
   };
+  void pack(const Bound& bound, int part, int parts, ThreadPool& pool);
+  void release(const Bound& bound);
   Program program_;
   model::ParamSource* source_ = nullptr;
   std::unique_ptr<WeightStore> store_;
   std::vector<Bound> weights_;
-  Buffer constants_;
+  Buffer packed_, constants_;
   BoundProgram bound_;
   std::vector<uint8_t> prepared_;  // by phase
 };

@@ -11,7 +11,7 @@
 
 namespace axon::runtime {
 
-Result<Buffer> Buffer::allocate(size_t bytes) {
+Result<Buffer> Buffer::allocate(size_t bytes, Pages pages) {
   Buffer buffer;
   if (bytes == 0) return buffer;
   void* at = ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE,
@@ -22,6 +22,10 @@ Result<Buffer> Buffer::allocate(size_t bytes) {
   }
   buffer.data_ = static_cast<uint8_t*>(at);
   buffer.size_ = bytes;
+#ifdef MADV_HUGEPAGE
+  if (pages == Pages::Large)
+    ::madvise(at, bytes, MADV_HUGEPAGE);  // where the system has none: no harm
+#endif
   return buffer;
 }
 
@@ -52,7 +56,7 @@ void Buffer::swap(Buffer& other) noexcept {
 
 Result<void> Arena::ensure(size_t bytes) {
   if (bytes <= buffer_.size()) return {};
-  AXON_TRY(Buffer larger, Buffer::allocate(bytes));
+  AXON_TRY(Buffer larger, Buffer::allocate(bytes, Buffer::Pages::Large));
   buffer_ = std::move(larger);
   ++generation_;
   return {};

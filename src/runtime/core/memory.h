@@ -20,8 +20,10 @@ class Buffer {
   Buffer(const Buffer&) = delete;
   Buffer& operator=(const Buffer&) = delete;
 
-  // Zeroed, at least page-aligned. Errors: MEM-ALLOC.
-  static Result<Buffer> allocate(size_t bytes);
+  // Zeroed, at least page-aligned. Memory that is written as a whole asks for large pages, of which
+  // the system clears and maps hundreds of small ones at once. Errors: MEM-ALLOC.
+  enum class Pages : uint8_t { Small, Large };
+  static Result<Buffer> allocate(size_t bytes, Pages pages = Pages::Small);
   uint8_t* data() { return data_; }
   const uint8_t* data() const { return data_; }
   size_t size() const { return size_; }

@@ -30,7 +30,8 @@ bool bind_shape(const Program& program, const std::vector<IntId>& shape, const i
 }
 
 Result<std::unique_ptr<Model>> Model::load(Program program, model::ParamSource& source,
-                                           const ModelOptions& options) {
+                                           const ModelOptions& options,
+                                           std::unique_ptr<ThreadPool> pool) {
   std::unique_ptr<Model> model(new Model);
   model->options_ = options;
   BindOptions bind;
@@ -39,7 +40,7 @@ Result<std::unique_ptr<Model>> Model::load(Program program, model::ParamSource& 
   if (options.store == DType::Unknown) model->options_.store = store_of(options.math.preset);
   apply_math(program, options.math, bind.kernels);
   AXON_TRY(model->bound_, BoundModel::bind(std::move(program), source, bind));
-  model->pool_ = std::make_unique<ThreadPool>(options.threads);
+  model->pool_ = pool ? std::move(pool) : std::make_unique<ThreadPool>(options.threads);
   model->executors_.resize(model->bound_->program().phases.size());
   const auto& phases = model->program().phases;
   if (!phases.empty() && phases[0].routine.valid()) {

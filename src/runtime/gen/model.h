@@ -34,9 +34,11 @@ struct NamedTensor {
 
 class Model {
  public:
-  // The source must outlive the model. Errors: those of BoundModel::bind, USE-ISA.
+  // The source must outlive the model. `pool`: workers that are there already, else
+  // `options.threads` are started. Errors: those of BoundModel::bind, USE-ISA.
   static Result<std::unique_ptr<Model>> load(Program program, model::ParamSource& source,
-                                             const ModelOptions& options);
+                                             const ModelOptions& options,
+                                             std::unique_ptr<ThreadPool> pool = nullptr);
 
   const Program& program() const { return bound_->program(); }
   const BoundModel& weights() const { return *bound_; }

@@ -29,9 +29,9 @@ StreamDecoder::StreamDecoder(const Tokenizer& tokenizer, Options options)
   piece_.reserve(options_.reserve);
 }
 
-// Adds bytes to the text, keeping back a character that they leave incomplete.
-void StreamDecoder::append_bytes(std::string_view bytes) {
-  cut_ += bytes;
+// Adds a token's bytes to the text, keeping back a character that they leave incomplete.
+void StreamDecoder::append_bytes(int32_t id) {
+  tokenizer_->append_bytes(id, cut_);
   size_t whole = whole_prefix(cut_);
   std::string_view ready = std::string_view(cut_).substr(0, whole);
   if (find_invalid_utf8(ready) == ready.npos) {
@@ -78,7 +78,7 @@ std::string_view StreamDecoder::push(int32_t id) {
   if (!tokenizer_->decodes_by_bytes()) {
     append_window(id, false);
   } else if (options_.show == ShowSpecial::Yes || !tokenizer_->is_special(id)) {
-    append_bytes(tokenizer_->bytes_of(id));
+    append_bytes(id);
   }
   return release(false);
 }

@@ -30,7 +30,7 @@ class StreamDecoder {
   int stopped_by() const { return stopped_by_; }
 
  private:
-  void append_bytes(std::string_view bytes);
+  void append_bytes(int32_t id);
   void append_window(int32_t id, bool last);
   std::string_view release(bool last);
 

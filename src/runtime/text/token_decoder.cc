@@ -13,16 +13,17 @@ namespace {
 constexpr std::string_view kReplacement = "\xEF\xBF\xBD";
 
 // A token whose characters all stand for bytes gives these, any other its own bytes.
-std::string byte_level(std::string_view token) {
-  std::string out;
-  out.reserve(token.size());
+void byte_level(std::string_view token, std::string& out) {
+  const size_t before = out.size();
   bool all = true;
   for_each_code_point(token, [&](uint32_t code, size_t, size_t) {
     int byte = byte_of_char(code);
     all &= byte >= 0;
     out += static_cast<char>(byte);
   });
-  return all ? out : std::string(token);
+  if (all) return;
+  out.resize(before);
+  out += token;
 }
 
 std::string replace_all(std::string_view text, std::string_view from, std::string_view to) {
@@ -136,7 +137,9 @@ bool TokenDecoder::by_bytes() const {
   return steps_.size() == 1 && steps_[0].spec.kind == DecoderKind::ByteLevel;
 }
 
-std::string TokenDecoder::bytes_of(std::string_view token) const { return byte_level(token); }
+void TokenDecoder::append_bytes(std::string_view token, std::string& out) const {
+  byte_level(token, out);
+}
 
 std::string TokenDecoder::decode(std::vector<std::string> tokens) const {
   if (steps_.empty()) return join(tokens, " ");
@@ -144,7 +147,7 @@ std::string TokenDecoder::decode(std::vector<std::string> tokens) const {
     switch (step.spec.kind) {
       case DecoderKind::ByteLevel: {
         std::string bytes;
-        for (const std::string& token : tokens) bytes += byte_level(token);
+        for (const std::string& token : tokens) byte_level(token, bytes);
         tokens = {well_formed(bytes)};
         break;
       }

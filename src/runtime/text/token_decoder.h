@@ -16,8 +16,8 @@ class TokenDecoder {
   static Result<TokenDecoder> create(std::vector<DecoderStep> steps);
   // Whether a text is the concatenation of what each token's bytes are, whatever its neighbours.
   bool by_bytes() const;
-  // Bytes of one token; only with by_bytes().
-  std::string bytes_of(std::string_view token) const;
+  // Adds the bytes of one token; only with by_bytes().
+  void append_bytes(std::string_view token, std::string& out) const;
   std::string decode(std::vector<std::string> tokens) const;
 
  private:

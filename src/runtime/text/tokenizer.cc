@@ -53,7 +53,6 @@ struct Tokenizer::Impl {
   std::unordered_map<std::string, int32_t> added_ids;
   std::unordered_set<std::string> special_texts;
   std::vector<int32_t> prefix_ids, suffix_ids;
-  StringList bytes;  // by id, when the decoder works by bytes
 
   std::mutex mutex;  // guards patterns and the cache
   std::unordered_map<std::string, std::vector<int32_t>, TextHash, std::equal_to<>> cache;
@@ -167,16 +166,7 @@ Result<Tokenizer> Tokenizer::create(TokenizerSpec spec) {
   AXON_TRY_VOID(impl->fill_matchers());
   impl->prefix_ids = std::move(spec.prefix_ids);
   impl->suffix_ids = std::move(spec.suffix_ids);
-  Tokenizer out(std::move(impl));
-  if (out.impl_->decoder.by_bytes()) {
-    auto end = static_cast<size_t>(out.end_id());
-    out.impl_->bytes.reserve(end, end * 8);
-    for (size_t id = 0; id < end; ++id) {
-      auto shown = out.impl_->shown(static_cast<int32_t>(id));
-      out.impl_->bytes.add(shown ? out.impl_->decoder.bytes_of(*shown) : "");
-    }
-  }
-  return out;
+  return Tokenizer(std::move(impl));
 }
 
 Result<std::vector<int32_t>> Tokenizer::encode(std::string_view text, SpecialTokens special) const {
@@ -240,9 +230,8 @@ bool Tokenizer::is_special(int32_t id) const {
 
 bool Tokenizer::decodes_by_bytes() const { return impl_->decoder.by_bytes(); }
 
-std::string_view Tokenizer::bytes_of(int32_t id) const {
-  if (id < 0 || static_cast<size_t>(id) >= impl_->bytes.size()) return {};
-  return impl_->bytes[static_cast<size_t>(id)];
+void Tokenizer::append_bytes(int32_t id, std::string& out) const {
+  if (auto shown = impl_->shown(id)) impl_->decoder.append_bytes(*shown, out);
 }
 
 }  // namespace axon::text

@@ -42,9 +42,10 @@ class Tokenizer {
   // The text of a token as the vocabulary spells it, or nothing.
   std::optional<std::string> token_of(int32_t id) const;
   bool is_special(int32_t id) const;
-  // When texts are concatenations of tokens' bytes: those of one token (empty for unknown ids).
+  // Whether texts are concatenations of tokens' bytes; then adds those of one token (none for
+  // unknown ids).
   bool decodes_by_bytes() const;
-  std::string_view bytes_of(int32_t id) const;
+  void append_bytes(int32_t id, std::string& out) const;
 
  private:
   struct Impl;

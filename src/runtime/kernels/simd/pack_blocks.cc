@@ -1,6 +1,5 @@
 // Packs block-quantised weights as panels: 16 rows by 32 elements, codes and scales as stored.
 #include <algorithm>
-#include <array>
 #include <cstring>
 
 #include "runtime/core/number.h"
@@ -79,15 +78,6 @@ void k6(const uint8_t* block, int part, Piece& out) {
 
 bool read_piece(Storage storage, const uint8_t* block, int part, Piece& out) {
   switch (storage) {
-    case Storage::Q4_0:
-      out.scale_bits[0] = bits16(block);
-      nibbles(block + 2, out.codes);
-      return true;
-    case Storage::Q4_1:
-      out.scale_bits[0] = bits16(block);
-      out.min_bits[0] = bits16(block + 2);
-      nibbles(block + 4, out.codes);
-      return true;
     case Storage::Q5_0:
       out.scale_bits[0] = bits16(block);
       nibbles(block + 6, out.codes);
@@ -98,10 +88,6 @@ bool read_piece(Storage storage, const uint8_t* block, int part, Piece& out) {
       out.min_bits[0] = bits16(block + 2);
       nibbles(block + 8, out.codes);
       fifth_bits(block + 4, out.codes);
-      return true;
-    case Storage::Q8_0:
-      out.scale_bits[0] = bits16(block);
-      for (int i = 0; i < 32; ++i) out.codes[i] = static_cast<uint8_t>(block[2 + i] + 128);
       return true;
     case Storage::Q4_K:
       k4_k5(block, part, false, out);
@@ -155,6 +141,42 @@ void put_scales(const BlockForm& form, uint8_t* block, int64_t r, const Piece& p
   }
 }
 
+// Formats whose codes stand in the file as a panel wants them, but for the sign: they are moved as
+// words. In a block stand the scale, the minimum where there is one, and the codes.
+template <int64_t kWords, bool kHasMin, uint32_t kFlip>
+void move_row(const uint8_t* from, int64_t count, uint8_t* panel, int64_t r) {
+  constexpr int64_t kCodes = kWords * kPanel * 4, kHead = kHasMin ? 4 : 2;
+  constexpr int64_t kStored = kHead + kWords * 4, kPacked = kCodes + kHead * kPanel;
+  for (int64_t b = 0; b < count; ++b, from += kStored, panel += kPacked) {
+    std::memcpy(panel + kCodes + 2 * r, from, 2);
+    if (kHasMin) std::memcpy(panel + kCodes + 2 * kPanel + 2 * r, from + 2, 2);
+    for (int64_t j = 0; j < kWords; ++j) {
+      uint32_t word;
+      std::memcpy(&word, from + kHead + 4 * j, 4);
+      word ^= kFlip;
+      std::memcpy(panel + 4 * kPanel * j + 4 * r, &word, 4);
+    }
+  }
+}
+
+// One row's codes and scales, `count` blocks of the panel.
+void pack_row(Storage storage, const BlockForm& form, const uint8_t* blocks, int64_t count,
+              uint8_t* panel, int64_t r) {
+  if (storage == Storage::Q4_0) return move_row<4, false, 0>(blocks, count, panel, r);
+  if (storage == Storage::Q4_1) return move_row<4, true, 0>(blocks, count, panel, r);
+  if (storage == Storage::Q8_0) return move_row<8, false, 0x80808080u>(blocks, count, panel, r);
+  const StorageInfo& info = storage_info(storage);
+  const int pieces = static_cast<int>(info.block / kBlock);
+  for (int64_t b = 0; b < count; ++b) {
+    Piece piece;
+    read_piece(storage, blocks + b / pieces * info.block_bytes, static_cast<int>(b % pieces),
+               piece);
+    uint8_t* block = panel + b * form.bytes();
+    put_codes(form, block, r, piece.codes);
+    put_scales(form, block, r, piece);
+  }
+}
+
 Storage storage_of(const View& w) { return w.part_count > 0 ? w.parts[0].storage : w.storage; }
 
 }  // namespace
@@ -201,24 +223,14 @@ int64_t bytes_blocks(const View& w) {
 void pack_blocks(const View& w, uint8_t* packed, int part, int parts) {
   const Storage storage = storage_of(w);
   const BlockForm form = *block_form(storage);
-  const StorageInfo& info = storage_info(storage);
   const int64_t k = w.shape[1], panel_size = panel_bytes(kPanelBlocks, storage, k);
-  const int pieces = static_cast<int>(info.block / kBlock);
   const Share share = share_of((w.shape[0] + kPanel - 1) / kPanel, 1, part, parts);
   for (int64_t p = share.begin; p < share.end; ++p) {
     uint8_t* panel = packed + p * panel_size;
-    std::memset(panel, 0, static_cast<size_t>(panel_size));
-    for (int64_t r = 0; r < kPanel && p * kPanel + r < w.shape[0]; ++r) {
-      const uint8_t* blocks = row_blocks(w, p * kPanel + r);
-      for (int64_t b = 0; b < k / kBlock; ++b) {
-        Piece piece;
-        read_piece(storage, blocks + b / pieces * info.block_bytes, static_cast<int>(b % pieces),
-                   piece);
-        uint8_t* block = panel + b * form.bytes();
-        put_codes(form, block, r, piece.codes);
-        put_scales(form, block, r, piece);
-      }
-    }
+    const int64_t rows = std::min<int64_t>(kPanel, w.shape[0] - p * kPanel);
+    if (rows < kPanel) std::memset(panel, 0, static_cast<size_t>(panel_size));
+    for (int64_t r = 0; r < rows; ++r)
+      pack_row(storage, form, row_blocks(w, p * kPanel + r), k / kBlock, panel, r);
   }
 }
 
