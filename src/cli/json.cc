@@ -247,6 +247,21 @@ std::string score_json(const ScoreReport& r) {
                    {"perplexity", r.perplexity}});
 }
 
+namespace {
+
+Json both(const Predicted& p) { return {{"predicted", p.predicted}, {"counted", p.counted}}; }
+
+Json quality_json(const Quality& q) {
+  Json out{{"positions", q.positions},   {"agree", q.agree},
+           {"perplexity", q.perplexity}, {"exact_perplexity", q.exact_perplexity},
+           {"divergence", q.divergence}, {"cases", Json::array()}};
+  for (const QualityCase& c : q.cases)
+    out["cases"].push_back({{"prompt", c.prompt}, {"prompt_ids", c.prompt_ids}, {"ids", c.ids}});
+  return out;
+}
+
+}  // namespace
+
 std::string bench_json(const BenchReport& r) {
   Json out{{"schema", 1}, {"machine", r.machine}, {"numeric_policy", r.numeric_policy}};
   out["rows"] = Json::array();
@@ -261,12 +276,34 @@ std::string bench_json(const BenchReport& r) {
   }
   out["first_token_s"] = r.first_token_s;
   out["load_s"] = r.load_s;
-  out["peak_rss_bytes"] = r.peak_rss_bytes;
+  out["peak_rss_bytes"] = r.peak_rss.counted;
+  if (r.peak_rss.predicted > 0) out["predicted_rss_bytes"] = r.peak_rss.predicted;
   out["weights_bytes"] = r.weights_bytes;
   out["general_instructions"] = r.general_instructions;
-  Json compile = Json::object();
-  for (const auto& [stage, ms] : r.compile_ms) compile[stage] = ms;
+  Json compile = Json::object(), counts = Json::object();
+  for (const CompileStage& stage : r.compile) {
+    compile[stage.name] = stage.ms;
+    counts[stage.name] = {{"nodes", stage.nodes}};
+    if (stage.instructions) counts[stage.name]["instructions"] = *stage.instructions;
+  }
   out["compile_ms"] = compile;
+  out["compile_counts"] = counts;
+  if (r.per_token) {
+    const TokenCounts& token = *r.per_token;
+    out["per_token"] = {{"barriers", both(token.barriers)},
+                        {"weight_bytes", both(token.weight_bytes)},
+                        {"state_bytes", both(token.state_bytes)},
+                        {"flops", token.flops}};
+  }
+  if (r.roofline) {
+    const Roofline& roof = *r.roofline;
+    out["roofline"] = {{"bytes_per_s", roof.bytes_per_s},
+                       {"flops_per_s", roof.flops_per_s},
+                       {"int8_per_s", roof.int8_per_s},
+                       {"bytes_per_token", roof.bytes_per_token},
+                       {"flops_per_token", roof.flops_per_token}};
+  }
+  if (r.quality) out["quality"] = quality_json(*r.quality);
   return dump(out);
 }
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -105,12 +106,46 @@ struct BenchRow {
   int64_t tokens = 0, depth = 0, batch = 1, threads = 1;
   double best = 0, median = 0, worst = 0;  // tokens per second
 };
+// One thing, as the plan says and as it was.
+struct Predicted {
+  int64_t predicted = 0, counted = 0;
+};
+// Of one token of a batch at some depth.
+struct TokenCounts {
+  Predicted barriers, weight_bytes, state_bytes;
+  int64_t flops = 0;
+};
+struct CompileStage {
+  std::string name;
+  double ms = 0;
+  int64_t nodes = 0;                    // made: of the AST, of the Graph; instructions of the plan
+  std::optional<int64_t> instructions;  // run by the processor, where it counts them
+};
+// Against what the machine can do: tokens a second at most by memory and by arithmetic.
+struct Roofline {
+  double bytes_per_s = 0, flops_per_s = 0, int8_per_s = 0;
+  double bytes_per_token = 0, flops_per_token = 0;
+};
+// What a numeric preset costs against `exact`, forced along the texts that `exact` writes.
+struct QualityCase {
+  std::string prompt;
+  std::vector<int64_t> prompt_ids, ids;
+};
+struct Quality {
+  int64_t positions = 0, agree = 0;
+  double perplexity = 0, exact_perplexity = 0, divergence = 0;
+  std::vector<QualityCase> cases;
+};
 struct BenchReport {
   std::string machine, numeric_policy;
   std::vector<BenchRow> rows;
   double first_token_s = 0, load_s = 0;
-  int64_t peak_rss_bytes = 0, weights_bytes = 0, general_instructions = 0;
-  std::vector<std::pair<std::string, double>> compile_ms;
+  int64_t weights_bytes = 0, general_instructions = 0;
+  Predicted peak_rss;  // nothing predicted where nothing ran
+  std::vector<CompileStage> compile;
+  std::optional<TokenCounts> per_token;
+  std::optional<Roofline> roofline;
+  std::optional<Quality> quality;
 };
 std::string bench_json(const BenchReport& report);
 

@@ -3,6 +3,7 @@
 
 #include <chrono>
 
+#include "cli/bench_counts.h"
 #include "cli/output.h"
 #include "cli/report.h"
 #include "cli/signals.h"
@@ -78,6 +79,7 @@ std::optional<int> load(const Options& options, const LoadNeeds& needs, LoadedMo
   }
   if (needs.weights) {
     watch_mapped_files(out.compiled.checkpoint->params.get());
+    out.resident_bytes = resident_bytes();
     auto model = driver::load_model(out.compiled, out.request, std::move(pool));
     if (!model) return report_error(model.error(), options.common);
     out.model = std::move(*model);

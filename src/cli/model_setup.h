@@ -21,6 +21,7 @@ struct LoadedModel {
   std::unique_ptr<runtime::Model> model;
   std::optional<text::Tokenizer> tokenizer;
   double load_s = 0;
+  int64_t resident_bytes = 0;  // before weights are packed
 };
 // What a verb needs of the model.
 enum class Tokenizing : uint8_t { No, IfThere, Yes };

@@ -1,15 +1,17 @@
 // `axon bench`: prefill, decode, memory, start-up and compile stages of one model.
 #include <fmt/core.h>
-#include <sys/resource.h>
 
 #include <algorithm>
 #include <chrono>
 
+#include "cli/bench_counts.h"
+#include "cli/bench_quality.h"
 #include "cli/generate.h"
 #include "cli/output.h"
 #include "cli/report.h"
 #include "cli/verbs.h"
 #include "runtime/kernels/isa.h"
+#include "runtime/kernels/limits.h"
 
 namespace axon::cli {
 namespace {
@@ -17,12 +19,6 @@ namespace {
 using Clock = std::chrono::steady_clock;
 double seconds_since(Clock::time_point begin) {
   return std::chrono::duration<double>(Clock::now() - begin).count();
-}
-
-int64_t peak_rss() {
-  rusage usage{};
-  ::getrusage(RUSAGE_SELF, &usage);
-  return static_cast<int64_t>(usage.ru_maxrss) * 1024;
 }
 
 // Ids that exist in any vocabulary of at least `vocabulary` entries, the same each time.
@@ -58,12 +54,25 @@ struct Setting {
   bool decode;
 };
 
+// The pages that this setting brings, on top of what the process held before weights were packed.
+Result<void> predict_memory(LoadedModel& loaded, const Options& options, const Setting& s,
+                            int64_t capacity, BenchReport& report) {
+  const int64_t chunk =
+      std::min<int64_t>(options.model.chunk, s.decode ? std::max<int64_t>(s.depth, 1) : s.tokens);
+  AXON_TRY(const runtime::MemoryAnswer answer, loaded.model->memory(s.batch, capacity, chunk));
+  report.peak_rss.predicted =
+      std::max(report.peak_rss.predicted, loaded.resident_bytes + answer.resident());
+  return {};
+}
+
 // One measured row: `repeats` rounds after one that is not counted.
-Result<BenchRow> measure(runtime::Model& model, const Options& options, const Setting& s,
-                         double& first_token) {
+Result<BenchRow> measure(LoadedModel& loaded, const Options& options, const Setting& s,
+                         BenchReport& report) {
+  runtime::Model& model = *loaded.model;
   BenchRow row{s.decode ? "decode" : "prefill", s.tokens, s.depth, s.batch,
                model.pool().threads(),          0,        0,       0};
-  int64_t capacity = s.tokens + s.depth + 1;
+  int64_t capacity = s.tokens + s.depth + 2;
+  AXON_TRY_VOID(predict_memory(loaded, options, s, capacity, report));
   AXON_TRY(auto session, runtime::Session::create(model, {s.batch, capacity, options.model.chunk}));
   std::vector<double> rates;
   for (int round = 0; round <= options.bench.repeats; ++round) {
@@ -72,16 +81,19 @@ Result<BenchRow> measure(runtime::Model& model, const Options& options, const Se
     if (depth > 0) AXON_TRY_VOID(feed(*session, s.batch, depth));
     auto begin = Clock::now();
     if (s.decode) {
-      for (int64_t i = 0; i < s.tokens && session->length() < capacity; ++i)
+      for (int64_t i = 0; i < s.tokens && session->length() + 2 < capacity; ++i)
         AXON_TRY_VOID(feed(*session, s.batch, 1));
     } else {
       AXON_TRY_VOID(feed(*session, s.batch, s.tokens));
     }
     double took = seconds_since(begin);
-    if (round == 0 && !s.decode && first_token == 0) first_token = took;
+    if (round == 0 && !s.decode && report.first_token_s == 0) report.first_token_s = took;
     if (round > 0) rates.push_back(static_cast<double>(s.tokens * s.batch) / took);
   }
   fill(row, std::move(rates));
+  if (s.decode && !report.per_token && session->length() + 2 <= capacity) {
+    AXON_TRY(report.per_token, count_token(model, *session, s.batch));
+  }
   return row;
 }
 
@@ -90,14 +102,12 @@ Result<void> run_rows(LoadedModel& loaded, const Options& options, BenchReport& 
     for (int64_t depth : options.bench.depth) {
       for (int64_t tokens : options.bench.prompt) {
         if (tokens <= 0) continue;
-        AXON_TRY(BenchRow row, measure(*loaded.model, options, {tokens, depth, batch, false},
-                                       report.first_token_s));
+        AXON_TRY(BenchRow row, measure(loaded, options, {tokens, depth, batch, false}, report));
         report.rows.push_back(row);
       }
       for (int64_t tokens : options.bench.generate) {
         if (tokens <= 0) continue;
-        AXON_TRY(BenchRow row, measure(*loaded.model, options, {tokens, depth, batch, true},
-                                       report.first_token_s));
+        AXON_TRY(BenchRow row, measure(loaded, options, {tokens, depth, batch, true}, report));
         report.rows.push_back(row);
       }
     }
@@ -106,13 +116,72 @@ Result<void> run_rows(LoadedModel& loaded, const Options& options, BenchReport& 
 }
 
 void add_compile_times(const driver::Compiled& compiled, BenchReport& report) {
-  double total = 0;
-  for (const driver::StageTime& t : compiled.frontend.times) {
-    report.compile_ms.emplace_back(std::string(driver::spelling(t.stage)), t.ms);
-    total += t.ms;
+  CompileStage total{"total", 0, 0, 0};
+  auto add = [&](CompileStage stage) {
+    total.ms += stage.ms;
+    total.nodes += stage.nodes;
+    total.instructions = stage.instructions && total.instructions
+                             ? std::optional(*total.instructions + *stage.instructions)
+                             : std::nullopt;
+    report.compile.push_back(std::move(stage));
+  };
+  for (const driver::StageTime& t : compiled.frontend.times)
+    add({std::string(driver::spelling(t.stage)), t.ms, t.nodes, t.instructions});
+  if (compiled.program) {
+    int64_t made = compiled.program->general_instructions();
+    report.general_instructions = made;
+    for (const runtime::Phase& phase : compiled.program->phases)
+      made += static_cast<int64_t>(phase.code.size());
+    add({"plan", compiled.plan_ms, made, compiled.plan_instructions});
   }
-  report.compile_ms.emplace_back("plan", compiled.plan_ms);
-  report.compile_ms.emplace_back("total", total + compiled.plan_ms);
+  report.compile.push_back(total);
+}
+
+Result<void> add_roofline(LoadedModel& loaded, BenchReport& report) {
+  if (!report.per_token) return {};
+  AXON_TRY(const runtime::KernelChoice choice,
+           runtime::choose_kernels(loaded.model->options().isa));
+  AXON_TRY(const runtime::MachineLimits limits,
+           runtime::measure_limits(loaded.model->pool(), choice));
+  const TokenCounts& token = *report.per_token;
+  report.roofline =
+      Roofline{limits.bytes_per_s, limits.flops_per_s, limits.int8_per_s,
+               static_cast<double>(token.weight_bytes.predicted + token.state_bytes.predicted),
+               static_cast<double>(token.flops)};
+  return {};
+}
+
+std::string show_counts(const BenchReport& r) {
+  std::string out;
+  if (r.per_token) {
+    const TokenCounts& t = *r.per_token;
+    out += fmt::format(
+        "a token: {} barriers (planned {}), {:.2f} MB of weights (planned {:.2f}), {:.3f} MB of "
+        "stores (planned {:.3f}), {:.1f} MFLOP\n",
+        t.barriers.counted, t.barriers.predicted,
+        static_cast<double>(t.weight_bytes.counted) * 1e-6,
+        static_cast<double>(t.weight_bytes.predicted) * 1e-6,
+        static_cast<double>(t.state_bytes.counted) * 1e-6,
+        static_cast<double>(t.state_bytes.predicted) * 1e-6, static_cast<double>(t.flops) * 1e-6);
+  }
+  if (r.roofline) {
+    const Roofline& roof = *r.roofline;
+    out += fmt::format(
+        "this machine: {:.1f} GB/s, {:.0f} GFLOP/s in f32, {:.0f} GOP/s in int8\n"
+        "  decode by memory      at most {:.1f} tokens/s\n"
+        "  prefill by arithmetic at most {:.1f} tokens/s in f32, {:.1f} in int8\n",
+        roof.bytes_per_s * 1e-9, roof.flops_per_s * 1e-9, roof.int8_per_s * 1e-9,
+        roof.bytes_per_s / roof.bytes_per_token, roof.flops_per_s / roof.flops_per_token,
+        roof.int8_per_s / roof.flops_per_token);
+  }
+  if (r.quality) {
+    const Quality& q = *r.quality;
+    out += fmt::format(
+        "against exact: {} of {} likeliest tokens agree, perplexity {:.4f} (exact {:.4f}), "
+        "divergence {:.6f}\n",
+        q.agree, q.positions, q.perplexity, q.exact_perplexity, q.divergence);
+  }
+  return out;
 }
 
 std::string show(const BenchReport& r, bool compile) {
@@ -125,12 +194,17 @@ std::string show(const BenchReport& r, bool compile) {
         fmt::format("{:<8} {:>7} {:>6} {:>6} {:>8} {:>12.1f} {:>12.1f} {:>12.1f}\n", row.test,
                     row.tokens, row.depth, row.batch, row.threads, row.best, row.median, row.worst);
   }
-  out += fmt::format("load {:.3f} s, first call {:.3f} s, peak {:.1f} MiB, weights {:.1f} MiB\n",
-                     r.load_s, r.first_token_s, static_cast<double>(r.peak_rss_bytes) / (1 << 20),
-                     static_cast<double>(r.weights_bytes) / (1 << 20));
-  if (compile) {
-    for (const auto& [stage, ms] : r.compile_ms)
-      out += fmt::format("  {:<12} {:>8.2f} ms\n", stage, ms);
+  out += fmt::format(
+      "load {:.3f} s, first call {:.3f} s, peak {:.1f} MiB (planned {:.1f}), "
+      "weights {:.1f} MiB\n",
+      r.load_s, r.first_token_s, static_cast<double>(r.peak_rss.counted) / (1 << 20),
+      static_cast<double>(r.peak_rss.predicted) / (1 << 20),
+      static_cast<double>(r.weights_bytes) / (1 << 20));
+  out += show_counts(r);
+  if (!compile) return out;
+  for (const CompileStage& stage : r.compile) {
+    out += fmt::format("  {:<12} {:>8.2f} ms {:>8} nodes", stage.name, stage.ms, stage.nodes);
+    out += stage.instructions ? fmt::format(" {:>12} instructions\n", *stage.instructions) : "\n";
   }
   return out;
 }
@@ -147,21 +221,29 @@ int verb_bench(const Options& options) {
     Options one = options;
     one.model.threads = static_cast<int>(count);
     LoadedModel loaded;
-    if (auto status = load(one, {Tokenizing::No, !options.bench.compile, false, false}, loaded))
+    const auto tokenizing = options.bench.quality ? Tokenizing::Yes : Tokenizing::No;
+    if (auto status = load(one, {tokenizing, !options.bench.compile, false, false}, loaded))
       return *status;
     report.numeric_policy = driver::numerics_of(loaded.request).show();
     if (first) {
       add_compile_times(loaded.compiled, report);
       report.load_s = loaded.load_s;
     }
-    first = false;
     if (options.bench.compile) break;
     auto done = run_rows(loaded, one, report);
+    report.peak_rss.counted = peak_resident_bytes();
+    if (done && first && options.bench.roofline) done = add_roofline(loaded, report);
+    if (done && first && options.bench.quality) {
+      auto quality = measure_quality(loaded, one);
+      if (!quality) return report_error(quality.error(), options.common);
+      report.quality = std::move(*quality);
+    }
     if (!done) return report_error(done.error(), options.common);
+    first = false;
     runtime::MemoryAnswer memory = loaded.model->weights().memory();
     report.weights_bytes = memory.mapped + memory.packed + memory.dense;
   }
-  report.peak_rss_bytes = peak_rss();
+  if (report.peak_rss.counted == 0) report.peak_rss.counted = peak_resident_bytes();
   put(options.common.json ? bench_json(report) + "\n"
                           : show(report, options.bench.compile || options.common.verbose > 0));
   return 0;

@@ -9,6 +9,7 @@
 #include "lower/lower.h"
 #include "sema/stage_text.h"
 #include "support/check.h"
+#include "support/instruction_count.h"
 #include "support/text.h"
 
 namespace axon::driver {
@@ -18,14 +19,24 @@ constexpr std::string_view kStages[] = {"parse",         "resolve", "materialize
                                         "elaborate",     "flatten", "typecheck",   "graph-ir",
                                         "graph-ir-axon", "final",   "plan"};
 
+int64_t nodes_of(const Frontend& frontend) {
+  const syntax::Ast& ast = frontend.session->ast;
+  size_t nodes = ast.exprs.size() + ast.stmts.size() + ast.types.size() + ast.dims.size();
+  if (!frontend.graph) return static_cast<int64_t>(nodes);
+  for (const graph::Module& module : frontend.graph->modules) nodes += module.nodes.size();
+  return static_cast<int64_t>(nodes);
+}
+
 // Runs `stage` unless an earlier one failed or was the last wanted; records its time.
 template <class Make>
 void step(Frontend& frontend, const FrontendOptions& options, Stage stage, Make make) {
   if (!frontend.ok() || stage > options.stop_after) return;
+  const int64_t before = nodes_of(frontend);
+  InstructionCount count;
   auto begin = std::chrono::steady_clock::now();
   make();
   std::chrono::duration<double, std::milli> took = std::chrono::steady_clock::now() - begin;
-  frontend.times.push_back({stage, took.count()});
+  frontend.times.push_back({stage, took.count(), nodes_of(frontend) - before, count.read()});
 }
 
 // What the text is, by the caller's word, else by its own.

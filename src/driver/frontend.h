@@ -43,10 +43,12 @@ struct FrontendOptions {
   std::optional<Stage> from_stage;
 };
 
-// Milliseconds of one stage.
+// What one stage cost.
 struct StageTime {
   Stage stage;
   double ms = 0;
+  int64_t nodes = 0;                    // that it made: of the AST, of the Graph
+  std::optional<int64_t> instructions;  // where the machine counts them
 };
 
 // What a run of the front end made. Stages after the first that reported an error are empty.

@@ -6,6 +6,7 @@
 
 #include "plan/plan.h"
 #include "support/file.h"
+#include "support/instruction_count.h"
 #include "support/text.h"
 
 namespace axon::driver {
@@ -158,6 +159,7 @@ void compile_opened(Compiled& out, const ModelRequest& request) {
   if (!out.frontend.ok() || !out.frontend.graph) return;
   if (!out.frontend.overlay_note.empty()) out.notes.push_back(out.frontend.overlay_note);
   auto begin = std::chrono::steady_clock::now();
+  InstructionCount count;
   plan::PlanOptions options;
   options.optimise = request.optimise;
   options.masked = request.masked;
@@ -172,6 +174,7 @@ void compile_opened(Compiled& out, const ModelRequest& request) {
     if (!out.task.empty()) out.program->task = out.task;
   }
   out.plan_ms = milliseconds_since(begin);
+  out.plan_instructions = count.read();
 }
 
 Result<std::unique_ptr<runtime::Model>> load_model(Compiled& compiled, const ModelRequest& request,

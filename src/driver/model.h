@@ -42,6 +42,7 @@ struct Compiled {
   Frontend frontend;
   std::optional<runtime::Program> program;
   double plan_ms = 0;
+  std::optional<int64_t> plan_instructions;  // where the machine counts them
   std::vector<std::string> notes;
   bool ok() const { return !error && program.has_value(); }
 };

@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "plan/mapping.h"
+#include "runtime/core/barriers.h"
 
 namespace axon::plan {
 
@@ -136,6 +137,7 @@ bool Lowering::finish() {
   }
   place_buffers(std::move(own), dims_, context_.symbols, context_.program, phase_);
   for (auto [value, carry] : merged_) phase_.values[value].place = phase_.values[carry].place;
+  runtime::place_barriers(phase_);
   return true;
 }
 

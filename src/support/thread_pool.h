@@ -28,6 +28,7 @@ class Barrier {
   Barrier(const Barrier&) = delete;
   Barrier& operator=(const Barrier&) = delete;
   void wait();
+  uint32_t passed() const { return generation_.load(std::memory_order_relaxed); }
 
  private:
   int parties_;
@@ -50,6 +51,8 @@ class ThreadPool {
   void barrier() {
     if (threads_ > 1) barrier_->wait();
   }
+  // Barriers passed so far, modulo 2^32; a pool of one has none.
+  uint32_t barriers() const { return barrier_->passed(); }
 
  private:
   struct State;

@@ -5,6 +5,7 @@
 #include <utility>
 #include <vector>
 
+#include "runtime/core/barriers.h"
 #include "runtime/core/quant_rows.h"
 
 namespace axon::runtime {
@@ -87,10 +88,7 @@ class PhaseRewriter {
     for (const auto& [from, to] : held_) {
       if (from == x) blocks = to;
     }
-    if (!blocks.valid()) {
-      blocks = quantise(x, instr);
-      instr.barrier = true;
-    }
+    if (!blocks.valid()) blocks = quantise(x, instr);
     instr.inputs[0] = blocks;
     instr.policy = int8_policy();
   }
@@ -160,7 +158,10 @@ void apply_math(Program& program, const MathOptions& options, const KernelChoice
   if (!int8) return;
   std::vector<uint8_t> able;
   for (const Weight& weight : program.weights) able.push_back(multiplies_int8(weight, choice));
-  for (Phase& phase : program.phases) PhaseRewriter(program, phase, able).run();
+  for (Phase& phase : program.phases) {
+    PhaseRewriter(program, phase, able).run();
+    place_barriers(phase);
+  }
 }
 
 }  // namespace axon::runtime

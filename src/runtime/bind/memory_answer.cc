@@ -35,7 +35,7 @@ std::string MemoryAnswer::show() const {
   return mebibytes(total()) + " (mapped weights " + mebibytes(mapped) + ", packed " +
          mebibytes(packed) + ", converted " + mebibytes(dense) + ", constants " +
          mebibytes(constants) + ", states " + mebibytes(states) + ", working memory " +
-         mebibytes(arena) + ")";
+         mebibytes(arena + tables) + ")";
 }
 
 int64_t available_memory() {

@@ -19,6 +19,23 @@ Slot slot_of(Operation operation, size_t slot) {
   return Slot::Other;
 }
 
+WeightBytes bytes_read(const View& view, int64_t packed) {
+  WeightBytes out;
+  const int64_t rows = view.last() > 0 ? view.count() / view.last() : 0;
+  const bool joined = view.part_count > 0;
+  const StorageInfo& info = storage_info(joined ? view.parts[0].storage : view.storage);
+  out.row = view.last() / info.block * info.block_bytes;
+  out.whole = packed > 0 ? packed : rows * out.row;
+  return out;
+}
+
+// Whether single rows can be taken out of the packed form.
+bool reads_rows(const PackFormat& format, const BindOptions& options) {
+  const auto kernels = kernels_of(Operation::Embedding, options.kernels);
+  return std::any_of(kernels.begin(), kernels.end(),
+                     [&](const Kernel* kernel) { return kernel->pack_format == format.id; });
+}
+
 const WeightId* weight_of(const Value& value) {
   const auto* place = std::get_if<PlaceWeight>(&value.place);
   return place != nullptr ? &place->weight : nullptr;
@@ -108,10 +125,16 @@ Result<void> BoundModel::bind_weights(const BindOptions& options) {
       bound.packed_bytes = bound.format->bytes(view);
       view.pack_format = bound.format->id;
     }
-    bound.keeps_source = bound.format == nullptr || use.rows || use.other;
+    bound.keeps_source =
+        bound.format == nullptr || use.other || (use.rows && !reads_rows(*bound.format, options));
+    bound.only_rows = use.rows && !use.other && (!use.product || bound.format != nullptr);
   }
   AXON_TRY_VOID(place_packed());
-  for (const Bound& bound : weights_) bound_.weights.push_back(bound.held.view);
+  for (const Bound& bound : weights_) {
+    const View& view = bound.held.view;
+    bound_.weights.push_back(view);
+    bound_.weight_bytes.push_back(bytes_read(view, bound.packed_bytes));
+  }
   return {};
 }
 
@@ -224,6 +247,18 @@ std::vector<WeightReport> BoundModel::weights() const {
   return reports;
 }
 
+// Packing goes from weight to weight, and the source of each is there until it is done.
+int64_t BoundModel::passing_bytes() const {
+  int64_t held = 0, most = 0;
+  for (const Bound& bound : weights_) {
+    const int64_t own = bound.packed_bytes + bound.held.dense_bytes;
+    const bool stays = bound.keeps_source && bound.held.copies.empty();
+    if (own > 0) most = std::max(most, held + own + bound.held.stored_bytes);
+    held += own + (stays && !bound.only_rows ? bound.held.stored_bytes : 0);
+  }
+  return std::max<int64_t>(0, most - held);
+}
+
 MemoryAnswer BoundModel::memory() const {
   MemoryAnswer answer;
   std::vector<std::string_view> mapped;  // tied weights share their stored tensor
@@ -234,7 +269,9 @@ MemoryAnswer BoundModel::memory() const {
     if (std::find(mapped.begin(), mapped.end(), bound.held.stored[0]) != mapped.end()) continue;
     mapped.push_back(bound.held.stored[0]);
     answer.mapped += bound.held.stored_bytes;
+    if (bound.only_rows) answer.looked_up += bound.held.stored_bytes;
   }
+  answer.passing = passing_bytes();
   answer.constants = static_cast<int64_t>(constants_.size());
   return answer;
 }

@@ -37,7 +37,12 @@ struct WeightReport {
 // Bytes, predicted before anything is packed.
 struct MemoryAnswer {
   int64_t mapped = 0, packed = 0, dense = 0, constants = 0, states = 0, arena = 0;
-  int64_t total() const { return mapped + packed + dense + constants + states + arena; }
+  int64_t tables = 0;     // what executors know of their instructions
+  int64_t looked_up = 0;  // the part of `mapped` of which single rows are read
+  int64_t passing = 0;    // beyond the rest while weights are packed: sources not yet given back
+  int64_t total() const { return mapped + packed + dense + constants + states + arena + tables; }
+  // Pages of this process once everything has been used, on top of what it holds before.
+  int64_t resident() const { return total() - looked_up + passing; }
   std::string show() const;
 };
 
@@ -71,12 +76,14 @@ class BoundModel {
   Result<void> place_packed();
   Result<void> bind_constants();
   void bind_phases(const BindOptions& options);
+  int64_t passing_bytes() const;
 
   struct Bound {
     HeldWeight held;
     const PackFormat* format = nullptr;
     int64_t packed_at = 0, packed_bytes = 0;  // in packed_
     bool keeps_source = false;                // something reads the stored bytes besides the packer
+    bool only_rows = false;                   // … and that takes single rows of them
     bool ready = false;
   };
   void pack(const Bound& bound, int part, int parts, ThreadPool& pool);

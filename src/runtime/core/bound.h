@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "runtime/core/kernel.h"
+#include "runtime/core/needs.h"
 #include "runtime/core/program.h"
 #include "support/function_ref.h"
 
@@ -23,7 +24,8 @@ struct BoundPhase {
 // Views point into memory that the maker owns and that outlives the executors.
 struct BoundProgram {
   const Program* program = nullptr;
-  std::vector<View> weights;       // by WeightId
+  std::vector<View> weights;  // by WeightId
+  std::vector<WeightBytes> weight_bytes;
   std::vector<View> constants;     // by ConstId
   std::vector<BoundPhase> phases;  // as program->phases
 };

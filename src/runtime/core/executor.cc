@@ -141,8 +141,45 @@ void Executor::count(size_t instr, uint64_t begin) {
   const KernelArgs& args = steps_[instr].args;
   ++cost.calls;
   cost.nanoseconds += now() - begin;
-  for (int s = 0; s < args.input_count; ++s) cost.bytes += bytes_of(args.in[s]);
+  for (int s = 0; s < args.input_count; ++s) {
+    cost.bytes += bytes_of(args.in[s]);
+    if (args.in[s].present()) count_reads(instr, static_cast<size_t>(s), cost);
+  }
   for (int s = 0; s < args.output_count; ++s) cost.bytes += bytes_of(args.out[s]);
+}
+
+// What the kernel takes from weights and stores: packed panels, looked-up rows, visible keys.
+void Executor::count_reads(size_t index, size_t slot, InstrCost& cost) const {
+  const Phase& phase = *bound_phase_->phase;
+  const Step& step = steps_[index];
+  const KernelArgs& args = step.args;
+  const View& view = args.in[slot];
+  const Value* value = &phase.values[phase.code[index].inputs[slot]];
+  if (const auto* of = std::get_if<PlaceView>(&value->place)) value = &phase.values[of->of];
+  if (const auto* weight = std::get_if<PlaceWeight>(&value->place)) {
+    const bool rows = args.operation == Operation::Embedding && slot == 1;
+    const bool packed = step.kernel->pack_format != 0 && view.pack_format != 0;
+    const auto row =
+        view.last() > 0 ? static_cast<int64_t>(bytes_of(view)) / (view.count() / view.last()) : 0;
+    const auto id = static_cast<size_t>(weight->weight.index);
+    cost.weight_bytes += rows     ? static_cast<uint64_t>(args.in[0].count() * row)
+                         : packed ? static_cast<uint64_t>(bound_->weight_bytes[id].whole)
+                                  : bytes_of(view);
+  }
+  if (value->place_kind() != PlaceKind::State) return;
+  if (args.operation == Operation::StoreWrite && slot == 0) return;
+  if (args.operation != Operation::Attention || (slot != 1 && slot != 2)) {
+    cost.state_bytes += bytes_of(view);
+    return;
+  }
+  const StoreView& store = slot == 1 ? args.keys : args.values;
+  const int64_t window = args.integer(param(Operation::Attention, "window"), INT64_MAX);
+  for (int64_t b = 0; b < args.rows.rows; ++b) {
+    const int64_t keys = args.rows.keys(b);
+    const int64_t first = window < keys ? std::max<int64_t>(args.rows.query(b) - window + 1, 0) : 0;
+    cost.state_bytes += static_cast<uint64_t>((keys - first) * store.heads * store.width *
+                                              storage_info(store.storage).block_bytes);
+  }
 }
 
 View Executor::output(size_t index) const {
@@ -152,6 +189,11 @@ View Executor::output(size_t index) const {
 
 int64_t Executor::update(size_t index) const {
   return ints_[bound_phase_->phase->updates[index].value];
+}
+
+int64_t Executor::table_bytes(const Phase& phase) {
+  return static_cast<int64_t>(phase.code.size() * sizeof(Step) +
+                              phase.values.size() * sizeof(View));
 }
 
 size_t Executor::barriers() const {

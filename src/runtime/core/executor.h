@@ -16,7 +16,8 @@ namespace axon::runtime {
 struct InstrCost {
   uint64_t calls = 0;
   uint64_t nanoseconds = 0;
-  uint64_t bytes = 0;  // of the operands and results, as stored
+  uint64_t bytes = 0;                          // of the operands and results, as stored
+  uint64_t weight_bytes = 0, state_bytes = 0;  // read from weights and from stores
 };
 
 enum class RunStatus : uint8_t { Done, Cancelled };
@@ -46,6 +47,8 @@ class Executor {
   const Program& program() const { return *bound_->program; }
   const Kernel& kernel(size_t instr) const { return *steps_[instr].kernel; }
   size_t barriers() const;
+  // Bytes of its own that an executor of the phase holds.
+  static int64_t table_bytes(const Phase& phase);
   void count_costs(bool on);
   const std::vector<InstrCost>& costs() const { return costs_; }
 
@@ -75,6 +78,7 @@ class Executor {
   void place_barriers();
   void work(int part, int parts, const CancelFlag* cancel);
   void count(size_t instr, uint64_t begin);
+  void count_reads(size_t instr, size_t slot, InstrCost& cost) const;
   Error unknown(const char* what, const std::string& source) const;
 
   const BoundProgram* bound_;

@@ -102,6 +102,7 @@ Result<MemoryAnswer> Model::memory(int64_t rows, int64_t capacity, int64_t chunk
     Executor trial(bound_->bound(), p, *pool_, arena_);
     AXON_TRY(const int64_t bytes, trial.measure(bindings));
     answer.arena = std::max(answer.arena, bytes);
+    if (!program.phases[p].masked) answer.tables += Executor::table_bytes(program.phases[p]);
     if (sizes.values.empty()) sizes = bindings;
   }
   AXON_TRY(const StateSet states, StateSet::plan(program, sizes, options_.store));

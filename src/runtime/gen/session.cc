@@ -218,6 +218,7 @@ Result<RunStatus> Session::run_chunk(const int64_t* ids, int64_t stride, int64_t
     return Error{"RUN-INPUT", masked_ ? "the program does not take padded input"
                                       : "the program has no phase for this call"};
   }
+  last_phase_ = index;
   const Phase& phase = model_->program().phases[static_cast<size_t>(index)];
   for (int64_t row = 0; row < options_.rows; ++row) {
     std::copy_n(ids + row * stride, count, ids_.data() + row * count);

@@ -63,6 +63,9 @@ class Session {
   Result<void> restore(int64_t row, const SavedRow& saved);
   int64_t state_bytes() const { return states_.bytes(); }
   uint64_t tokens_run() const { return tokens_run_; }  // token rows computed so far
+  // Of the last call: its phase (-1: none yet), and the sizes and lengths that it ran with.
+  int last_phase() const { return last_phase_; }
+  const Bindings& last_bindings() const { return bindings_; }
 
  private:
   explicit Session(Model& model) : model_(&model) {}
@@ -92,6 +95,7 @@ class Session {
   int64_t length_ = 0;
   bool masked_ = false;  // some position is padding
   uint64_t tokens_run_ = 0;
+  int last_phase_ = -1;
   Bindings bindings_;
   std::vector<int64_t> scalars_;   // values of the state scalars
   std::vector<uint8_t> advances_;  // which of them grow by one per token

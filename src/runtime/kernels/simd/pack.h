@@ -29,4 +29,8 @@ void pack_f16(const View& weight, uint8_t* packed, int part, int parts);
 void pack_bf16(const View& weight, uint8_t* packed, int part, int parts);
 void pack_blocks(const View& weight, uint8_t* packed, int part, int parts);
 
+// Rows of a packed table.
+bool supports_embedding(const KernelArgs& args);
+void embedding(const KernelArgs& args, int part, int parts);
+
 }  // namespace axon::runtime::simd
