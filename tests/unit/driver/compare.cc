@@ -9,7 +9,7 @@
 #include "runtime/core/number.h"
 #include "support/text.h"
 
-namespace axon::driver::testing {
+namespace axon::driver::ways {
 namespace {
 
 using graph::EvalTensor;
@@ -246,4 +246,4 @@ void compare(const Case& c) {
   compare(*front.graph, front.session->types, c);
 }
 
-}  // namespace axon::driver::testing
+}  // namespace axon::driver::ways

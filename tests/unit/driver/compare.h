@@ -16,7 +16,7 @@
 #include "plan/plan.h"
 #include "runtime/gen/model.h"
 
-namespace axon::driver::testing {
+namespace axon::driver::ways {
 
 // Tensors in memory as a checkpoint, f32.
 class MemorySource : public model::ParamSource {
@@ -70,4 +70,4 @@ std::string difference(const Outcome& a, const Outcome& b, bool wide = false);
 void compare(const Case& c);
 void compare(const graph::Graph& graph, TypeTable& types, const Case& c);
 
-}  // namespace axon::driver::testing
+}  // namespace axon::driver::ways

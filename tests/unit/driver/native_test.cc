@@ -5,7 +5,7 @@
 #include "compare.h"
 #include "support/file.h"
 
-namespace axon::driver::testing {
+namespace axon::driver::ways {
 namespace {
 
 TEST(Native, ProgramsEqualTheEvaluator) {
@@ -22,4 +22,4 @@ TEST(Native, ProgramsEqualTheEvaluator) {
 }
 
 }  // namespace
-}  // namespace axon::driver::testing
+}  // namespace axon::driver::ways

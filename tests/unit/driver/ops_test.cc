@@ -8,7 +8,7 @@
 #include "graph/builder.h"
 #include "support/file.h"
 
-namespace axon::driver::testing {
+namespace axon::driver::ways {
 namespace {
 
 using graph::EvalValue;
@@ -161,4 +161,4 @@ TEST(NativeOps, EqualPyTorch) {
 }
 
 }  // namespace
-}  // namespace axon::driver::testing
+}  // namespace axon::driver::ways

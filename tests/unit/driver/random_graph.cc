@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-namespace axon::driver::testing {
+namespace axon::driver::ways {
 namespace {
 
 using graph::EvalValue;
@@ -473,4 +473,4 @@ void RandomGraph::loop() {
        false);
 }
 
-}  // namespace axon::driver::testing
+}  // namespace axon::driver::ways

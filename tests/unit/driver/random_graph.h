@@ -8,7 +8,7 @@
 #include "compare.h"
 #include "graph/builder.h"
 
-namespace axon::driver::testing {
+namespace axon::driver::ways {
 
 class RandomGraph {
  public:
@@ -77,4 +77,4 @@ class RandomGraph {
   Case case_;
 };
 
-}  // namespace axon::driver::testing
+}  // namespace axon::driver::ways

@@ -4,7 +4,7 @@
 
 #include "random_graph.h"
 
-namespace axon::driver::testing {
+namespace axon::driver::ways {
 namespace {
 
 TEST(Random, ProgramsEqualTheEvaluator) {
@@ -19,4 +19,4 @@ TEST(Random, ProgramsEqualTheEvaluator) {
 }
 
 }  // namespace
-}  // namespace axon::driver::testing
+}  // namespace axon::driver::ways
