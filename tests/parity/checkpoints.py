@@ -43,7 +43,8 @@ class Tally:
         """Ends the queued checks, in their order."""
         for name, future in self.queue:
             try:
-                self.report(name, True, future.result() or "")
+                said = (future.result() or "").strip()
+                self.report(name, True, said if "\n" not in said else "")
             except Failure as failure:
                 self.report(name, False, str(failure))
         self.queue.clear()

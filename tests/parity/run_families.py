@@ -15,10 +15,11 @@ import warnings
 HERE = pathlib.Path(__file__).resolve().parent
 sys.path[:0] = [str(HERE), str(HERE / "families")]
 
-import run_parity  # noqa: E402
 from binary import Axon  # noqa: E402
 from cases import FAMILIES, Family  # noqa: E402
+from checkpoints import CACHE, Expected, Tally  # noqa: E402
 from checks import check_program, check_spelling, check_variant  # noqa: E402
+from run_parity import count_near_ties  # noqa: E402
 
 SOURCES = ("make_tiny.py", "oracle.py", "families/make.py", "families/expect.py")
 
@@ -29,9 +30,7 @@ def made(family: Family, variant: str) -> pathlib.Path:
     facts = (family.model_of(variant), family.settings(variant), family.attention)
     text = b"".join((HERE / name).read_bytes() for name in SOURCES)
     key = hashlib.sha256(text + repr((facts, number)).encode()).hexdigest()[:12]
-    folder = (
-        run_parity.CACHE / "parity" / f"families-{key}" / f"{family.name}-{variant}"
-    )
+    folder = CACHE / "parity" / f"families-{key}" / f"{family.name}-{variant}"
     if not (folder.parent / f"{folder.name}.json").exists():
         import expect
         import make
@@ -68,18 +67,24 @@ def wanted(words: list[str]) -> list[tuple[Family, str]]:
     return chosen
 
 
-def check(
-    axon: Axon, tally: run_parity.Tally, chosen: list[tuple[Family, str]]
-) -> None:
+def check(axon: Axon, tally: Tally, chosen: list[tuple[Family, str]]) -> None:
     """Everything that is asked of the chosen checkpoints and of their programs."""
     listed = axon.call("zoo")
     for name in dict.fromkeys(family.name for family, _ in chosen):
         check_program(axon, tally, name, listed)
+    cases = {}
     for family, name in chosen:
         if name in family.variants:
-            check_variant(axon, tally, family, made(family, name))
+            folder = made(family, name)
+            check_variant(axon, tally, family, folder)
+            facts = Expected(folder.parent, folder.name).facts
+            for number, case in enumerate(facts.get("greedy", [])):
+                cases[f"{folder.name} {number}"] = case
         else:
             check_spelling(axon, tally, family, *spelled(family, name))
+    tally.wait()
+    if cases:
+        count_near_ties(tally, "families", cases)
 
 
 def main() -> None:
@@ -88,17 +93,11 @@ def main() -> None:
     warnings.filterwarnings("ignore")
     os.environ.setdefault("TRANSFORMERS_VERBOSITY", "error")
     os.environ.setdefault("HF_HUB_DISABLE_PROGRESS_BARS", "1")
-    tally = run_parity.Tally()
+    tally = Tally()
     with tempfile.TemporaryDirectory() as scratch:
         axon = Axon(pathlib.Path(sys.argv[1]).resolve(), pathlib.Path(scratch))
         check(axon, tally, wanted(sys.argv[2:]))
-    for line in tally.near_ties:
-        print(f"near tie: {line}")
-    if len(tally.near_ties) > run_parity.NEAR_TIE_SHARE * max(tally.positions, 1):
-        tally.failed += 1
-        print(f"FAIL near ties: {len(tally.near_ties)} of {tally.positions} positions")
-    print(f"{tally.passed} passed, {tally.failed} failed")
-    sys.exit(1 if tally.failed else 0)
+    sys.exit(tally.finish())
 
 
 if __name__ == "__main__":

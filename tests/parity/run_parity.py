@@ -44,7 +44,7 @@ def compare_greedy(
 ) -> str | None:
     """Equal greedy tokens; at a near tie the oracle's token is fed to both and comparison goes on."""
     prompt, tokens, gaps = want["prompt"], want["tokens"], want["gaps"]
-    same(len(tokens), count, "number of tokens compared")
+    same(len(tokens) >= count, True, f"{count} tokens to compare")
     taken = []
     done = 0
     while done < len(tokens):
@@ -80,7 +80,8 @@ def count_near_ties(tally: Tally, label: str, cases: dict[str, dict]) -> None:
         print(f"near tie: {label} {name} token {place}, gap {gap:.2g}")
     tally.report(
         f"{label}: near ties",
-        len(ties) <= NEAR_TIE_SHARE * positions,
+        len(ties)
+        <= max(3, NEAR_TIE_SHARE * positions),  # of few places none can be judged
         f"{len(ties)} of {positions} positions",
     )
 

@@ -5,14 +5,8 @@ import pathlib
 import numpy as np
 from binary import Axon, near, same
 from cases import Family
-from run_parity import (
-    SAME_PROGRAM,
-    TINY_LOGITS,
-    Expected,
-    Tally,
-    compare_batch,
-    compare_greedy,
-)
+from checkpoints import Expected, Tally
+from run_parity import SAME_PROGRAM, TINY_LOGITS, compare_batch, compare_greedy
 
 
 def compare_cached(axon: Axon, folder: pathlib.Path, prompt: list[int]) -> None:
@@ -49,7 +43,7 @@ def check_causal(
         tally.check(
             f"{name} {' '.join(map(str, options))}: greedy tokens",
             lambda case=case, options=options: compare_greedy(
-                axon, tally, folder, case["prompt"], case, *options
+                axon, folder, case, *options
             ),
         )
     tally.check(
