@@ -338,7 +338,11 @@ def verb_test(args: argparse.Namespace) -> None:
         chosen = [p for p in unit_programs(folder) if any(n in p.name for n in names)]
         for program in chosen:
             tally.program(program.name, [program])
-        finish(tally if chosen else fail_nothing(tally, args.paths))
+        scripts = [p for p in cli_scripts() if any(n in f"cli_{p.name}" for n in names)]
+        for script in scripts:
+            command = [sys.executable, script, axon_binary()]
+            tally.program(f"cli/{script.stem}", command)
+        finish(tally if chosen or scripts else fail_nothing(tally, args.paths))
     tally.program("layers", [sys.executable, ROOT / "scripts" / "check_layers.py"])
     tally.program("sizes", [sys.executable, ROOT / "scripts" / "check_sizes.py"])
     ops = [sys.executable, ROOT / "scripts" / "gen_ops.py", "--check"]
@@ -352,6 +356,9 @@ def verb_test(args: argparse.Namespace) -> None:
         tally.program(f"{program.name} (sanitizers)", [program])
     tally.program("conformance", [sys.executable, conformance, dev])
     if not args.quick:
+        for script in cli_scripts("test_bad_*.py"):
+            command = [sys.executable, script, dev / "bin" / "axon"]
+            tally.program(f"cli/{script.stem} (sanitizers)", command)
         binary = axon_binary()
         build("release", *TEST_TOOLS)
         release_tests(tally, binary)
@@ -368,9 +375,14 @@ def fail_nothing(tally: Tally, paths: list[str]) -> Tally:
 TEST_TOOLS = ["tokenize_check", "program_save", "session_check"]
 
 
+def cli_scripts(pattern: str = "test_*.py") -> list[pathlib.Path]:
+    """The tests of the command; those of bad input run with the sanitizers too."""
+    return sorted((ROOT / "tests" / "cli").glob(pattern))
+
+
 def release_tests(tally: Tally, binary: pathlib.Path) -> None:
     """Tests of the release command: links, bad input, parity with the frameworks."""
-    for script in sorted((ROOT / "tests" / "cli").glob("test_*.py")):
+    for script in cli_scripts():
         tally.program(f"cli/{script.stem}", [sys.executable, script, binary])
     reason = oracle_skip_reason()
     parity = sorted((ROOT / "tests" / "parity").glob("run_*.py"))

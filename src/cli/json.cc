@@ -198,6 +198,40 @@ std::string inspect_json(const InspectReport& r) {
                    {"notes", r.notes}});
 }
 
+std::string check_json(const driver::CheckReport& r, const std::string& path) {
+  Json read = Json::object(), tied = Json::object();
+  for (const auto& [key, value] : r.config_read) {
+    Json parsed = Json::parse(value, nullptr, false);
+    read[key] = parsed.is_discarded() ? Json(value) : parsed;
+  }
+  for (const auto& [name, count] : r.tied) tied[name] = count;
+  std::string message = std::to_string(r.read.size()) + " tensors read, " +
+                        std::to_string(r.missing.size()) + " missing, " +
+                        std::to_string(r.misfit.size()) + " misfit, " +
+                        std::to_string(r.extra.size()) + " extra";
+  return dump(Json{{"code", "CHECK-REPORT"},
+                   {"severity", "note"},
+                   {"message", message},
+                   {"file", path},
+                   {"line", nullptr},
+                   {"column", nullptr},
+                   {"end_line", nullptr},
+                   {"end_column", nullptr},
+                   {"notes", Json::array()},
+                   {"config",
+                    {{"read", read},
+                     {"defaulted", r.config_defaulted},
+                     {"missing", r.config_missing},
+                     {"ignored", r.config_ignored}}},
+                   {"tensors",
+                    {{"complete", r.complete},
+                     {"read", r.read},
+                     {"missing", r.missing},
+                     {"misfit", r.misfit},
+                     {"tied", tied},
+                     {"extra", r.extra}}}});
+}
+
 std::string list_json(const std::vector<FoundModel>& models) {
   Json out = Json::array();
   for (const FoundModel& m : models) {

@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "driver/check.h"
 #include "driver/library.h"
 #include "runtime/gen/model.h"
 #include "runtime/text/template.h"
@@ -94,6 +95,10 @@ struct InspectReport {
   bool chat_template = false;
 };
 std::string inspect_json(const InspectReport& report);
+
+// The last line of `check --json` with a checkpoint: an object like those of diagnostics, with what
+// was compared. `path` is the program's.
+std::string check_json(const driver::CheckReport& report, const std::string& path);
 
 struct FoundModel {
   std::string path, program, architectures;

@@ -9,6 +9,7 @@
 #include "cli/signals.h"
 #include "runtime/formats/tokenizer_source.h"
 #include "support/text.h"
+#include "support/thread_pool.h"
 
 namespace axon::cli {
 
@@ -55,6 +56,18 @@ void compile_and_tokenize(LoadedModel& out, ThreadPool& pool, bool tokenize,
   });
 }
 
+// More threads than can run at a time wait for each other at every barrier.
+void cap_threads(driver::ModelRequest& request, const CommonOptions& common,
+                 std::vector<std::string>& warnings) {
+  const int most = available_threads();
+  if (request.threads <= most) return;
+  std::string text =
+      format_message(diag_info(Diag::WThreads).format, {request.threads, most, most});
+  request.threads = most;
+  if (!common.quiet) note("axon: warning: " + text + " [W-THREADS]\n");
+  warnings.push_back(std::move(text));
+}
+
 }  // namespace
 
 std::optional<int> load(const Options& options, const LoadNeeds& needs, LoadedModel& out) {
@@ -62,14 +75,17 @@ std::optional<int> load(const Options& options, const LoadNeeds& needs, LoadedMo
   out.request = request_of(options.model);
   out.request.masked = needs.masked;
   out.request.scores = needs.scores;
+  std::vector<std::string> warnings;
+  cap_threads(out.request, options.common, warnings);
   out.compiled = driver::open_model(out.request);
   // The workers of the model, where there will be one, start here.
-  auto pool = std::make_unique<ThreadPool>(needs.weights ? options.model.threads : 1);
+  auto pool = std::make_unique<ThreadPool>(needs.weights ? out.request.threads : 1);
   std::optional<Result<text::Tokenizer>> tokenizer;
   if (!out.compiled.error)
     compile_and_tokenize(out, *pool, needs.tokenizer != Tokenizing::No, tokenizer);
   int status = report_compiled(out.compiled, options.common);
   if (status != 0) return status;
+  out.compiled.notes.insert(out.compiled.notes.end(), warnings.begin(), warnings.end());
   if (tokenizer) {
     bool missing = !tokenizer->ok() && tokenizer->error().code == "TOK-MISSING";
     if (!tokenizer->ok() && !(missing && needs.tokenizer == Tokenizing::IfThere)) {
@@ -84,7 +100,8 @@ std::optional<int> load(const Options& options, const LoadNeeds& needs, LoadedMo
     if (!model) return report_error(model.error(), options.common);
     out.model = std::move(*model);
   }
-  if (interrupt_status() != 0) return interrupt_status();
+  if (interrupt_status() != 0)
+    return report_error({"RUN-INTERRUPTED", "interrupted", {}, -1, {}}, options.common);
   out.load_s = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
   return {};
 }

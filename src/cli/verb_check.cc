@@ -1,6 +1,8 @@
 // `axon check` and `axon dump`: the compiler without running anything.
 #include <fmt/core.h>
 
+#include <algorithm>
+
 #include "cli/json.h"
 #include "cli/model_setup.h"
 #include "cli/output.h"
@@ -101,16 +103,18 @@ int verb_check(const Options& options) {
   driver::Frontend frontend = driver::compile_text(target->text, target->request,
                                                    answers_of(*target), driver::Stage::GraphIr);
   int status = 0;
-  if (frontend.ok() && target->checkpoint) {
-    driver::CheckReport report = driver::check_checkpoint(frontend, *target->checkpoint);
-    if (!options.common.json && !options.common.quiet) put(report.text);
-  }
+  std::optional<driver::CheckReport> report;
+  if (target->checkpoint)
+    report = driver::check_checkpoint(frontend, *target->checkpoint, target->request);
+  if (report && !options.common.json && !options.common.quiet) put(driver::show(*report));
   frontend.session->sink.sort();
   if (options.common.json) {
     put_diagnostics_json(*frontend.session);
     for (const Diagnostic& d : frontend.session->sink.all()) {
-      if (frontend.session->sink.severity(d) == Severity::Error) status = 1;
+      if (frontend.session->sink.severity(d) == Severity::Error)
+        status = std::max(status, std::max(1, diag_info(d.id).exit_status));
     }
+    if (report) put(check_json(*report, target->text.path) + "\n");
   } else {
     status = report_diagnostics(frontend.session->sink, frontend.session->files, options.common);
     if (status == 0 && !options.common.quiet) note("axon: " + target->text.path + " checks\n");

@@ -1,90 +1,137 @@
-// Compares the parameters that a program reads with those of a checkpoint's header.
+// Compares what a program reads with the headers of a checkpoint.
 #include "driver/check.h"
 
 #include <algorithm>
+#include <map>
 #include <set>
 
+#include "model/name_groups.h"
 #include "plan/plan.h"
 #include "support/text.h"
 
 namespace axon::driver {
 namespace {
 
-// Stored names that a weight of the plan reads, with how often.
-void count_reads(const runtime::WeightNode& node, std::vector<std::pair<std::string, int>>& reads) {
-  if (node.kind == runtime::WeightNode::Kind::Param) {
-    auto known = std::find_if(reads.begin(), reads.end(),
-                              [&](const auto& r) { return r.first == node.name; });
-    if (known == reads.end())
-      reads.emplace_back(node.name, 1);
-    else
-      ++known->second;
+using Outcome = opt::ParamRead::Outcome;
+
+// Stored tensors that serve a key.
+void add_stored(const model::Resolved& resolved, std::vector<std::string>& names) {
+  if (resolved.kind == model::Resolved::Kind::Exact) names.push_back(resolved.name);
+  for (const model::Resolved& part : resolved.parts) add_stored(part, names);
+}
+
+void add_ignored(const model::ConfigValue& map, const std::string& prefix,
+                 const std::set<std::string>& asked, CheckReport& report) {
+  for (const auto& [name, value] : map.members) {
+    std::string key = prefix + name;
+    if (asked.count(key)) continue;
+    auto inside = asked.lower_bound(key + ".");
+    if (inside == asked.end() || !starts_with(*inside, key + "."))
+      report.config_ignored.push_back(key);
+    else if (value.kind == model::ConfigValue::Kind::Map)
+      add_ignored(value, key + ".", asked, report);
   }
-  for (const runtime::WeightNode& part : node.parts) count_reads(part, reads);
 }
 
-std::string list_of(const std::vector<std::string>& names, size_t limit = 8) {
-  std::vector<std::string> shown(
-      names.begin(), names.begin() + static_cast<ptrdiff_t>(std::min(limit, names.size())));
-  std::string out = join(shown, ", ");
-  if (names.size() > limit) out += ", … " + std::to_string(names.size() - limit) + " more";
-  return out;
-}
-
-void add_config(const Frontend& frontend, const formats::Checkpoint& checkpoint,
-                std::string& text) {
-  std::vector<std::string> read, defaulted;
+void add_config(const sema::Materialized& program, const model::ConfigValue& config,
+                CheckReport& report) {
   std::set<std::string> asked;
-  for (const sema::ConfigRead& r : frontend.materialized->config_reads) {
-    if (!asked.insert(r.key).second) continue;
-    auto& to = r.outcome == sema::ConfigRead::Outcome::Read ? read : defaulted;
-    to.push_back(r.value.empty() ? r.key : r.key + " = " + r.value);
+  for (const sema::ConfigRead& read : program.config_reads) {
+    if (!asked.insert(read.key).second) continue;
+    if (read.outcome == sema::ConfigRead::Outcome::Read)
+      report.config_read.emplace_back(read.key, read.value);
+    else if (read.outcome == sema::ConfigRead::Outcome::Defaulted)
+      report.config_defaulted.push_back(read.key);
+    else
+      report.config_missing.push_back(read.key);
   }
-  std::vector<std::string> ignored;
-  for (const auto& [key, value] : checkpoint.config.members) {
-    bool used = std::any_of(asked.begin(), asked.end(), [&](const std::string& k) {
-      return k == key || starts_with(k, key + ".");
-    });
-    if (!used) ignored.push_back(key);
+  add_ignored(config, "", asked, report);
+}
+
+void add_once(std::vector<std::string>& names, const std::string& name) {
+  if (std::find(names.begin(), names.end(), name) == names.end()) names.push_back(name);
+}
+
+void add_tensors(const opt::ParamReads& reads, const model::ParamIndex& params,
+                 CheckReport& report) {
+  std::map<std::string, std::map<int32_t, int>> counts;  // stored name → call → reads
+  for (const opt::ParamRead& read : reads.all) {
+    if (read.outcome == Outcome::Missing) add_once(report.missing, read.key);
+    if (read.outcome == Outcome::Shape || read.outcome == Outcome::Type)
+      add_once(report.misfit, read.key);
+    std::optional<model::Resolved> resolved = params.resolve(read.key);
+    std::vector<std::string> names;
+    if (resolved) add_stored(*resolved, names);
+    for (const std::string& name : names) ++counts[name][read.call];
   }
-  text += "config read:      " + list_of(read, 40) + "\n";
-  text += "config defaulted: " + list_of(defaulted, 40) + "\n";
-  text += "config ignored:   " + list_of(ignored, 40) + "\n";
+  for (const model::TensorInfo& tensor : params.tensors()) {
+    auto found = counts.find(tensor.name);
+    if (found == counts.end()) {
+      if (!reads.stopped) report.extra.push_back(tensor.name);
+      continue;
+    }
+    report.read.push_back(tensor.name);
+    int most = 0;
+    for (const auto& [call, count] : found->second) most = std::max(most, count);
+    if (most > 1) report.tied.emplace_back(tensor.name, most);
+  }
+  report.compared = true;
+  report.complete = !reads.stopped;
+}
+
+// Names in groups, with how many a group has.
+std::string list_of(const std::vector<std::string>& names) {
+  std::vector<std::string> out;
+  for (const model::NameGroup& group : model::group_names(names)) {
+    bool several = group.names.size() > 1;
+    out.push_back(group.text +
+                  (several ? " (" + std::to_string(group.names.size()) + " tensors)" : ""));
+  }
+  return join(out, ", ");
 }
 
 }  // namespace
 
-CheckReport check_checkpoint(Frontend& frontend, const formats::Checkpoint& checkpoint) {
+CheckReport check_checkpoint(Frontend& frontend, const formats::Checkpoint& checkpoint,
+                             const ModelRequest& request) {
   CheckReport report;
-  add_config(frontend, checkpoint, report.text);
+  if (frontend.materialized) add_config(*frontend.materialized, checkpoint.config, report);
+  if (!frontend.ok() || !frontend.graph) return report;
   const model::ParamIndex& params = checkpoint.params->index();
-  plan::PlanOptions options;
-  options.masked = false;
-  options.extend = false;
-  options.files = &frontend.session->files;
-  opt::Answers answers{&params, &checkpoint.config};
-  auto program = plan::plan(*frontend.graph, frontend.session->types, answers, options,
-                            frontend.session->sink);
-  point_at_program(*frontend.session);
-  if (!program) return report;
-  std::vector<std::pair<std::string, int>> reads;
-  for (const runtime::Weight& weight : program->weights) count_reads(weight.source, reads);
-  std::vector<std::string> unused, tied;
-  for (const auto& [name, count] : reads) {
-    if (count > 1) tied.push_back(name);
-  }
-  for (const model::TensorInfo& tensor : params.tensors()) {
-    bool is_read = std::any_of(reads.begin(), reads.end(),
-                               [&](const auto& r) { return r.first == tensor.name; });
-    if (!is_read) unused.push_back(tensor.name);
-  }
-  report.read = reads.size();
-  report.unused = unused.size();
-  report.tied = tied.size();
-  report.text += "tensors read:     " + std::to_string(reads.size()) + "\n";
-  report.text += "tensors tied:     " + list_of(tied) + "\n";
-  report.text += "tensors extra:    " + list_of(unused) + "\n";
+  opt::ParamReads reads;
+  plan_model(frontend, checkpoint, request, &reads);
+  bool other_error = frontend.session->sink.has_errors() && !reads.fails();
+  reads.stopped |= other_error;
+  add_tensors(reads, params, report);
+  if (!request.strict) return report;
+  for (const model::NameGroup& group : model::group_names(report.extra))
+    frontend.session->sink.report(Diag::WParamExtra, {}, {group.text});
   return report;
+}
+
+std::string show(const CheckReport& report) {
+  std::vector<std::string> read, tied;
+  for (const auto& [key, value] : report.config_read)
+    read.push_back(value.empty() ? key : key + " = " + value);
+  for (const auto& [name, count] : report.tied)
+    tied.push_back(name + " (read " + std::to_string(count) + " times)");
+  std::string out;
+  auto line = [&](std::string_view title, const std::string& text) {
+    out += title;
+    out += text.empty() ? "none\n" : text + "\n";
+  };
+  line("config read:      ", join(read, ", "));
+  line("config defaulted: ", join(report.config_defaulted, ", "));
+  if (!report.config_missing.empty()) line("config missing:   ", join(report.config_missing, ", "));
+  line("config ignored:   ", join(report.config_ignored, ", "));
+  if (!report.compared) return out;
+  line("tensors read:     ", std::to_string(report.read.size()));
+  line("tensors missing:  ", list_of(report.missing));
+  line("tensors misfit:   ", list_of(report.misfit));
+  line("tensors tied:     ", join(tied, ", "));
+  line("tensors extra:    ",
+       report.complete ? list_of(report.extra) : "not known: the search ended early");
+  return out;
 }
 
 }  // namespace axon::driver

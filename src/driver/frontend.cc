@@ -2,6 +2,7 @@
 #include "driver/frontend.h"
 
 #include <chrono>
+#include <utility>
 
 #include "driver/library.h"
 #include "graph/text.h"
@@ -147,6 +148,22 @@ bool is_source(const FrontendOptions& options) {
   return !starts_with(options.text, "graph-ir ") && !sema::stage_of(options.text);
 }
 
+bool in_library(const sema::Session& session, Span span) {
+  return span.valid() && starts_with(session.files.path(span.file), "library/");
+}
+
+// The name of a parameter says which of the calls was meant; the program's first will do.
+void shorten(const sema::Session& session, Diagnostic& d) {
+  bool read = d.id == Diag::RunParam || d.id == Diag::RunParamShape ||
+              d.id == Diag::RunParamDtype || d.id == Diag::WBiasMissing;
+  if (!read) return;
+  bool first = true;
+  std::erase_if(d.notes, [&](const DiagNote& note) {
+    if (note.id != Note::NoteCalledHere) return note.id == Note::NoteHere;
+    return in_library(session, note.span) || !std::exchange(first, false);
+  });
+}
+
 }  // namespace
 
 std::optional<Stage> parse_stage(std::string_view name) {
@@ -185,14 +202,10 @@ bool has_stage(const Frontend& f, Stage stage) {
 std::string_view spelling(Stage stage) { return kStages[static_cast<size_t>(stage)]; }
 
 void point_at_program(sema::Session& session) {
-  auto in_library = [&](Span span) {
-    return span.valid() && starts_with(session.files.path(span.file), "library/");
-  };
   for (Diagnostic& d : session.sink.all()) {
-    if (!in_library(d.span)) continue;
-    for (size_t i = 0; i < d.notes.size(); ++i) {
+    for (size_t i = 0; in_library(session, d.span) && i < d.notes.size(); ++i) {
       if (d.notes[i].id != Note::NoteCalledHere || !d.notes[i].span.valid() ||
-          in_library(d.notes[i].span))
+          in_library(session, d.notes[i].span))
         continue;
       DiagNote inside{Note::NoteHere, d.span, {"in the library"}};
       d.span = d.notes[i].span;
@@ -200,6 +213,7 @@ void point_at_program(sema::Session& session) {
       d.notes[i] = std::move(inside);
       break;
     }
+    shorten(session, d);
   }
 }
 

@@ -126,6 +126,23 @@ Frontend compile_text(const ProgramText& text, const ModelRequest& request,
   return run_frontend(options);
 }
 
+std::optional<runtime::Program> plan_model(Frontend& frontend,
+                                           const formats::Checkpoint& checkpoint,
+                                           const ModelRequest& request, opt::ParamReads* reads) {
+  plan::PlanOptions options;
+  options.optimise = request.optimise;
+  options.masked = request.masked;
+  options.score = request.scores;
+  options.files = &frontend.session->files;
+  options.reads = reads;
+  opt::Answers answers{&checkpoint.params->index(), &checkpoint.config};
+  auto program = plan::plan(*frontend.graph, frontend.session->types, answers, options,
+                            frontend.session->sink);
+  point_at_program(*frontend.session);
+  frontend.session->sink.sort();
+  return program;
+}
+
 Compiled compile_model(const ModelRequest& request) {
   Compiled out = open_model(request);
   if (!out.error) compile_opened(out, request);
@@ -160,15 +177,7 @@ void compile_opened(Compiled& out, const ModelRequest& request) {
   if (!out.frontend.overlay_note.empty()) out.notes.push_back(out.frontend.overlay_note);
   auto begin = std::chrono::steady_clock::now();
   InstructionCount count;
-  plan::PlanOptions options;
-  options.optimise = request.optimise;
-  options.masked = request.masked;
-  options.score = request.scores;
-  options.files = &out.frontend.session->files;
-  opt::Answers plan_answers{&params, &out.checkpoint->config};
-  out.program = plan::plan(*out.frontend.graph, out.frontend.session->types, plan_answers, options,
-                           out.frontend.session->sink);
-  point_at_program(*out.frontend.session);
+  out.program = plan_model(out.frontend, *out.checkpoint, request);
   if (out.program) {
     out.program->model = out.program_name;
     if (!out.task.empty()) out.program->task = out.task;

@@ -8,6 +8,7 @@
 
 #include "driver/frontend.h"
 #include "driver/library.h"
+#include "opt/param_reads.h"
 #include "runtime/formats/checkpoint.h"
 #include "runtime/gen/model.h"
 
@@ -71,6 +72,12 @@ void compile_opened(Compiled& compiled, const ModelRequest& request);
 // The front end alone for a program text; `answers` may be empty.
 Frontend compile_text(const ProgramText& text, const ModelRequest& request,
                       const sema::Answers& answers, Stage stop_after);
+// Plans a front end's graph for a checkpoint; no weight is read. Diagnostics in the session's sink
+// are in order and each once. `reads` gets what the program reads; it may be null.
+std::optional<runtime::Program> plan_model(Frontend& frontend,
+                                           const formats::Checkpoint& checkpoint,
+                                           const ModelRequest& request,
+                                           opt::ParamReads* reads = nullptr);
 // Binds what compile_model made; `compiled` keeps the checkpoint and must outlive the model.
 // `pool`: workers that are there already.
 Result<std::unique_ptr<runtime::Model>> load_model(Compiled& compiled, const ModelRequest& request,

@@ -1,43 +1,13 @@
 // Values of a checkpoint's configuration and the walk along dotted keys.
 #include "model/config_value.h"
 
-#include <cstdio>
-
 #include "support/text.h"
 
 namespace axon::model {
 namespace {
 
 void append_quoted(std::string& out, std::string_view text) {
-  out += '"';
-  for (char c : text) {
-    switch (c) {
-      case '"':
-        out += "\\\"";
-        break;
-      case '\\':
-        out += "\\\\";
-        break;
-      case '\n':
-        out += "\\n";
-        break;
-      case '\t':
-        out += "\\t";
-        break;
-      case '\r':
-        out += "\\r";
-        break;
-      default:
-        if (static_cast<unsigned char>(c) < 0x20) {
-          char buffer[8];
-          std::snprintf(buffer, sizeof buffer, "\\u%04x", static_cast<unsigned>(c));
-          out += buffer;
-        } else {
-          out += c;
-        }
-    }
-  }
-  out += '"';
+  out += '"' + json_escape(text) + '"';
 }
 
 void append_json(std::string& out, const ConfigValue& value) {

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "model/name_groups.h"
 #include "support/check.h"
 #include "support/text.h"
 
@@ -190,23 +191,7 @@ bool ParamIndex::has_root(std::string_view root) const {
 }
 
 std::vector<std::string> ParamIndex::near_misses(std::string_view key) const {
-  auto last = [](std::string_view name) { return name.substr(name.rfind('.') + 1); };
-  struct Candidate {
-    int distance;
-    const std::string* name;
-  };
-  std::vector<Candidate> candidates;
-  int limit = std::max(2, static_cast<int>(key.size()) / 2);
-  for (const std::string& name : sorted_names_) {
-    // The last component says what kind of tensor it is, so a match there weighs more.
-    int distance = edit_distance(key, name) + (last(name) == last(key) ? 0 : 3);
-    if (distance <= limit) candidates.push_back({distance, &name});
-  }
-  std::stable_sort(candidates.begin(), candidates.end(),
-                   [](const auto& a, const auto& b) { return a.distance < b.distance; });
-  std::vector<std::string> out;
-  for (size_t i = 0; i < candidates.size() && i < 3; ++i) out.push_back(*candidates[i].name);
-  return out;
+  return near_names(key, sorted_names_);
 }
 
 }  // namespace axon::model

@@ -19,6 +19,7 @@
 #include "graph/graph.h"
 #include "model/config_value.h"
 #include "model/param_index.h"
+#include "opt/param_reads.h"
 #include "opt/tree.h"
 #include "source/diag.h"
 
@@ -35,6 +36,8 @@ struct SpecialiseOptions {
   // Least values of symbols; Data symbols count from 0, others from 1 where nothing is said.
   std::vector<std::pair<SymbolId, int64_t>> lower;
   bool classes = true;  // equal rounds of loops are written once; else loops are unrolled
+  // Gets the reads of the call, which the caller then reports; null: they are reported at once.
+  ParamReads* reads = nullptr;
 };
 
 // A tensor input of the flat module: leaf `place` of MAIN's input `input`.

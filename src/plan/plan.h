@@ -22,6 +22,7 @@ struct PlanOptions {
   // in one phase `call`. Never: they are PLAN-UNSUPPORTED. Always: every program does.
   enum class General : uint8_t { Never, Fallback, Always } general = General::Fallback;
   const FileTable* files = nullptr;  // for the places of instructions; may be null
+  opt::ParamReads* reads = nullptr;  // gets what the phases read; may be null
 };
 
 // Nothing after an error, which is in `sink`.

@@ -19,7 +19,8 @@ Planner::Planner(const graph::Graph& graph, TypeTable& types, const opt::Answers
       answers_(answers),
       options_(options),
       context_(program_, types, answers, sink),
-      roles_(opt::find_roles(main_, types.dims().names())) {
+      roles_(opt::find_roles(main_, types.dims().names())),
+      reads_(options.reads ? *options.reads : own_reads_) {
   context_.files = options.files;
 }
 
@@ -55,18 +56,26 @@ std::optional<runtime::Program> Planner::run() {
   ids_dims_.resize(std::max<size_t>(ids_dims_.size(), 2));  // invalid sizes equal no other
   if (roles_.capacity >= 0) capacity_ = variable("C");
   rows_ = variable("R");
+  bool planned = plan_phases();
+  opt::report_reads(reads_, answers_.params, context_.sink);
+  if (!planned || reads_.fails()) return std::nullopt;
+  return std::move(program_);
+}
+
+bool Planner::plan_phases() {
   bool cached = roles_.cached();
   for (int masked = 0; masked < 2; ++masked) {
     if (masked ? !options_.masked || roles_.mask < 0 : !options_.unmasked) continue;
     if (cached && (options_.start || options_.extend) && !plan_phase(Kind::Start, masked))
-      return std::nullopt;
-    if (cached && options_.extend && !plan_phase(Kind::Extend, masked)) return std::nullopt;
-    if ((!cached || options_.score) && !plan_phase(Kind::Score, masked)) return std::nullopt;
+      return false;
+    // What went wrong before this is known; there is no cache to go on from.
+    if (cached && options_.extend && !reads_.fails() && !plan_phase(Kind::Extend, masked))
+      return false;
+    if ((!cached || options_.score) && !plan_phase(Kind::Score, masked)) return false;
     // Optional inputs such as segment ids are null in the phases above; one more takes them all.
-    if (!cached && masked && has_extras() && !plan_phase(Kind::Score, masked, true))
-      return std::nullopt;
+    if (!cached && masked && has_extras() && !plan_phase(Kind::Score, masked, true)) return false;
   }
-  return std::move(program_);
+  return true;
 }
 
 // Whether an input is an optional one without a role: not a flag, the mask or part of caching.
@@ -97,8 +106,10 @@ bool Planner::plan_phase(Kind kind, bool masked, bool extras) {
   if (!make_inputs(call)) return false;
   opt::SpecialiseOptions options;
   options.classes = options_.classes;
+  options.reads = &reads_;
   std::optional<opt::Specialised> flat = opt::specialise(
       graph_, context_.types, forest_, call.inputs, answers_, options, context_.sink);
+  if (reads_.fails()) return !reads_.stopped;
   if (!flat) return false;
   if (kind != Kind::Score) {
     opt::TreeId cache = flat->outputs[static_cast<size_t>(roles_.new_cache)];
@@ -222,18 +233,24 @@ std::optional<runtime::Program> plan(const graph::Graph& graph, TypeTable& types
                                      const opt::Answers& answers, const PlanOptions& options,
                                      DiagSink& sink) {
   using General = PlanOptions::General;
-  if (options.general == General::Always)
-    return plan_general(graph, types, answers, options, {}, sink);
+  auto general = [&](std::string note) {
+    if (options.reads) options.reads->stopped = true;  // such programs decide while they run
+    return plan_general(graph, types, answers, options, std::move(note), sink);
+  };
+  if (options.general == General::Always) return general({});
   size_t before = sink.all().size();
   std::optional<runtime::Program> program = Planner(graph, types, answers, options, sink).run();
   if (program || options.general == General::Never) return program;
-  bool unsupported = sink.all().size() > before;
-  for (size_t i = before; i < sink.all().size(); ++i)
-    unsupported = unsupported && sink.all()[i].id == Diag::PlanUnsupported;
-  if (!unsupported) return program;
-  std::string note = message_of(sink.all()[before]);
+  std::string note;  // what no straight line can say, if there is nothing else
+  for (size_t i = before; i < sink.all().size(); ++i) {
+    const Diagnostic& d = sink.all()[i];
+    if (sink.severity(d) != Severity::Error) continue;
+    if (d.id != Diag::PlanUnsupported) return program;
+    if (note.empty()) note = message_of(d);
+  }
+  if (note.empty()) return program;
   sink.truncate(before);
-  return plan_general(graph, types, answers, options, std::move(note), sink);
+  return general(std::move(note));
 }
 
 }  // namespace axon::plan

@@ -15,6 +15,8 @@ class Planner {
  public:
   Planner(const graph::Graph& graph, TypeTable& types, const opt::Answers& answers,
           const PlanOptions& options, DiagSink& sink);
+  // Nothing after an error. Parameters that are missing or wrong end only the phase that reads
+  // them, so that the others name theirs too.
   std::optional<runtime::Program> run();
 
  private:
@@ -37,6 +39,7 @@ class Planner {
   };
 
   // planner.cc
+  bool plan_phases();
   bool plan_phase(Kind kind, bool masked, bool extras = false);
   bool is_extra(size_t input) const;
   bool has_extras() const;
@@ -71,6 +74,8 @@ class Planner {
   std::vector<DimId> ids_dims_;  // [B,S]
   DimId capacity_, rows_;
   opt::TreeId cache_;  // the cache after `start`
+  opt::ParamReads own_reads_;
+  opt::ParamReads& reads_;
   std::vector<StatePlace> states_;
   std::vector<ScalarPlace> scalars_;
   std::vector<std::pair<DimId, SymbolId>> lengths_;  // value after `start`, its symbol; by scalar

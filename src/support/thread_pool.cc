@@ -118,6 +118,11 @@ int group_limit() {
   return static_cast<int>((*quota + *period - 1) / *period);
 }
 
+int within_group(int threads) {
+  const int limit = group_limit();
+  return std::max(1, limit > 0 ? std::min(threads, limit) : threads);
+}
+
 }  // namespace
 
 int default_threads() {
@@ -131,10 +136,14 @@ int default_threads() {
                                     "/topology/thread_siblings_list");
     cores.insert(siblings ? *siblings : std::to_string(cpu));
   }
-  int count = std::max<int>(1, static_cast<int>(cores.size()));
-  const int limit = group_limit();
-  if (limit > 0) count = std::min(count, limit);
-  return count;
+  return within_group(static_cast<int>(cores.size()));
+}
+
+int available_threads() {
+  cpu_set_t allowed;
+  CPU_ZERO(&allowed);
+  if (sched_getaffinity(0, sizeof allowed, &allowed) != 0) return 1;
+  return within_group(CPU_COUNT(&allowed));
 }
 
 }  // namespace axon

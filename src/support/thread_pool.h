@@ -63,5 +63,7 @@ class ThreadPool {
 
 // Physical cores that affinity and the control group leave to this process, at least 1.
 int default_threads();
+// Threads that can run at a time: the same with all hardware threads of a core.
+int available_threads();
 
 }  // namespace axon

@@ -21,6 +21,7 @@ import re
 import shlex
 import shutil
 
+import checkpoints as ck
 import harness as h
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
@@ -118,17 +119,17 @@ class Case:
         shutil.rmtree(folder, ignore_errors=True)
         folder.mkdir(parents=True)
         for name, changes in self.models.items():
-            h.llama_directory(
-                folder / name, config=h.llama_config(**json.loads(changes or "{}"))
+            ck.llama_directory(
+                folder / name, config=ck.llama_config(**json.loads(changes or "{}"))
             )
         for name, lines in self.tensors.items():
             shapes = [line.split() for line in lines.split("\n") if line.split()]
             tensors = {}
             for tensor, *extents in shapes:
                 shape = [int(e) for e in extents]
-                tensors[tensor] = (shape, h.floats(h.product(shape), len(tensors)))
+                tensors[tensor] = (shape, ck.floats(ck.product(shape), len(tensors)))
             (folder / name).parent.mkdir(parents=True, exist_ok=True)
-            (folder / name).write_bytes(h.safetensors(tensors))
+            (folder / name).write_bytes(ck.safetensors(tensors))
         for name, text in files.items():
             path = folder / name
             if name.endswith("/"):

@@ -1,25 +1,32 @@
-"""Tiny checkpoints made from nothing, and a runner that checks what the command answers.
+"""A runner that checks what the command answers.
 
 Needs the Python standard library only: no framework, no network.
 """
 
-import array
+import concurrent.futures
+import inspect
 import json
 import os
 import pathlib
-import random
 import re
 import shutil
 import signal
-import struct
 import subprocess
 import sys
 import tempfile
+import threading
 import time
+import traceback
+
+import checkpoints as ck
 
 # ---- running the command -------------------------------------------------------------------
 
-EXIT_OF_PREFIX = {"USE": 2, "FILE": 3, "MEM": 3}
+# What a sanitizer writes; its own exit status must not look like one of ours.
+SANITIZER = re.compile(r"(Address|Leak|UndefinedBehavior)Sanitizer|runtime error:")
+SANITIZER_ENV = {"ASAN_OPTIONS": "exitcode=99", "UBSAN_OPTIONS": "exitcode=99"}
+ZOO = pathlib.Path(__file__).resolve().parents[2] / "zoo"
+WORKERS = min(4, len(os.sched_getaffinity(0)))
 
 
 class Answer:
@@ -35,6 +42,14 @@ class Answer:
         """Standard output as one JSON value."""
         return json.loads(self.out)
 
+    def body(self) -> dict:
+        """The JSON object on standard output; empty when there is none."""
+        try:
+            found = self.json()
+        except ValueError:
+            return {}
+        return found if isinstance(found, dict) else {}
+
     def lines(self) -> list:
         """Standard output as one JSON value a line."""
         return [json.loads(line) for line in self.out.splitlines() if line.strip()]
@@ -47,12 +62,15 @@ class Suite:
         self.binary = str(pathlib.Path(binary).resolve())
         self.passed = 0
         self.failed = 0
+        self.lock = threading.Lock()
+        self.fixtures: dict[str, pathlib.Path] = {}
         self.folder = pathlib.Path(tempfile.mkdtemp(prefix="axon-cli-"))
         self.env = {
             k: v for k, v in os.environ.items() if not k.startswith(("AXON_", "HF_"))
         }
         self.env.pop("NO_COLOR", None)
         self.env["HOME"] = str(self.folder)
+        self.env.update(SANITIZER_ENV)
 
     def run(
         self, *words, stdin: bytes = b"", timeout: float = 60, env: dict | None = None
@@ -69,9 +87,12 @@ class Suite:
             env={**self.env, **(env or {})},
             cwd=self.folder,
         )
-        return Answer(
+        answer = Answer(
             done.returncode, done.stdout, done.stderr, time.monotonic() - begin
         )
+        if SANITIZER.search(answer.err):
+            self.check(f"clean run of {command[1:]}", False, answer.err[:4000])
+        return answer
 
     def start(self, *words, **streams) -> subprocess.Popen:
         """The command in the background."""
@@ -81,11 +102,12 @@ class Suite:
 
     def check(self, name: str, holds: bool, detail: str = "") -> bool:
         """One fact."""
-        if holds:
-            self.passed += 1
-        else:
-            self.failed += 1
-            print(f"FAIL {name}\n     {detail}", flush=True)
+        with self.lock:
+            if holds:
+                self.passed += 1
+            else:
+                self.failed += 1
+                print(f"FAIL {name}\n     {detail}", flush=True)
         return holds
 
     def answers(
@@ -120,7 +142,8 @@ class Suite:
         stdin: bytes = b"",
     ) -> Answer:
         """A failure in both forms: text with its code, and the JSON object with the same code."""
-        answer = self.run(*words, stdin=stdin, env=env)
+        forms = (words, [*words, "--json"])
+        answer, as_json = self.each(lambda w: self.run(*w, stdin=stdin, env=env), forms)
         self.answers(name, answer, status, err=rf"\[({code})\]|error ({code}):")
         if says:
             self.check(
@@ -130,7 +153,6 @@ class Suite:
             )
         if offset:
             self.check(f"{name}: offset", "at byte" in answer.err, repr(answer.err))
-        as_json = self.run(*words, "--json", stdin=stdin, env=env)
         try:
             body = as_json.json()
             error = body["error"]
@@ -153,6 +175,43 @@ class Suite:
         )
         return answer
 
+    def each(self, call, cases) -> list:
+        """Calls for every case, a few at a time; each makes its own files."""
+        with concurrent.futures.ThreadPoolExecutor(WORKERS) as pool:
+            return list(pool.map(call, cases))
+
+    def fixture(self, name: str) -> pathlib.Path:
+        """A checkpoint that tests share and leave as it is."""
+        if name not in self.fixtures:
+            path = self.folder / f"shared-{name}"
+            if name == "model":
+                ck.llama_directory(path)
+            elif name == "encoder":
+                ck.bert_directory(path)
+            elif name == "gguf":
+                path = path.with_suffix(".gguf")
+                path.write_bytes(ck.gguf())
+            else:
+                raise ValueError(f"no fixture {name}")
+            self.fixtures[name] = path
+        return self.fixtures[name]
+
+    def run_all(self, *tests) -> None:
+        """Runs the tests, each with the fixtures that its parameters name, and ends."""
+        for test in tests:
+            begin = time.monotonic()
+            try:
+                test(*map(self.fixture, inspect.signature(test).parameters))
+            except (
+                Exception
+            ) as why:  # a test that breaks is a failure; the others go on
+                detail = "".join(traceback.format_exception(why))
+                self.check(test.__name__, False, detail)
+            if os.environ.get("AXON_TEST_TIMES"):
+                took = time.monotonic() - begin
+                print(f"     {test.__name__} {took:.1f} s", flush=True)
+        self.finish()
+
     def finish(self) -> None:
         """The closing line."""
         shutil.rmtree(self.folder, ignore_errors=True)
@@ -165,360 +224,6 @@ def suite() -> Suite:
     if len(sys.argv) < 2:
         sys.exit(f"usage: {sys.argv[0]} BINARY")
     return Suite(sys.argv[1])
-
-
-# ---- files ---------------------------------------------------------------------------------
-
-
-def floats(count: int, seed: int, scale: float = 0.3, around: float = 0.0) -> bytes:
-    """Little-endian float32 values that depend on the seed only."""
-    source = random.Random(seed)
-    values = array.array(
-        "f", (around + source.uniform(-scale, scale) for _ in range(count))
-    )
-    if sys.byteorder == "big":
-        values.byteswap()
-    return values.tobytes()
-
-
-def product(shape) -> int:
-    """Number of elements."""
-    total = 1
-    for extent in shape:
-        total *= extent
-    return total
-
-
-def safetensors(tensors: dict, pad: int = 0) -> bytes:
-    """A file of {name: (shape, float32 bytes)}; `pad` blanks move the data to another alignment."""
-    header, offset = {}, 0
-    for name, (shape, data) in tensors.items():
-        header[name] = {
-            "dtype": "F32",
-            "shape": list(shape),
-            "data_offsets": [offset, offset + len(data)],
-        }
-        offset += len(data)
-    text = json.dumps(header).encode() + b" " * pad
-    return (
-        struct.pack("<Q", len(text))
-        + text
-        + b"".join(data for _, data in tensors.values())
-    )
-
-
-def raw_safetensors(header, data: bytes = b"", length: int | None = None) -> bytes:
-    """A file with this header (text or JSON value) and any length field."""
-    text = header if isinstance(header, bytes) else json.dumps(header).encode()
-    return struct.pack("<Q", len(text) if length is None else length) + text + data
-
-
-# ---- llama as a directory ------------------------------------------------------------------
-
-HIDDEN, INNER, HEADS, KV_HEADS, LAYERS = 16, 24, 2, 1, 2
-SPECIAL = ["<|end|>", "<|user|>", "<|assistant|>", "<|system|>"]
-
-
-def byte_characters() -> list[str]:
-    """The printable character by which byte-level BPE writes each byte."""
-    plain = [*range(33, 127), *range(161, 173), *range(174, 256)]
-    extra = iter(range(256, 512))
-    return [chr(b if b in plain else next(extra)) for b in range(256)]
-
-
-def vocabulary() -> list[str]:
-    """Special tokens, all bytes, two merges."""
-    return SPECIAL + byte_characters() + ["th", "the"]
-
-
-MERGES = [("t", "h"), ("th", "e")]
-VOCAB = len(SPECIAL) + 256 + 2
-TEMPLATE = (
-    "{% for m in messages %}<|{{ m['role'] }}|>{{ m['content'] }}<|end|>{% endfor %}"
-    "{% if add_generation_prompt %}<|assistant|>{% endif %}"
-)
-
-
-def llama_config(**changes) -> dict:
-    """The configuration; a change to None removes the key."""
-    config = {
-        "architectures": ["LlamaForCausalLM"], "model_type": "llama", "hidden_size": HIDDEN,
-        "intermediate_size": INNER, "num_hidden_layers": LAYERS, "num_attention_heads": HEADS,
-        "num_key_value_heads": KV_HEADS, "max_position_embeddings": 256, "rms_norm_eps": 1e-5,
-        "rope_theta": 10000.0, "hidden_act": "silu", "tie_word_embeddings": False,
-        "vocab_size": VOCAB, "eos_token_id": 0, "attention_bias": False, "mlp_bias": False,
-    }  # fmt: skip
-    config.update(changes)
-    return {key: value for key, value in config.items() if value is not None}
-
-
-def llama_shapes() -> dict:
-    """Published names and shapes."""
-    head = HIDDEN // HEADS
-    shapes = {"model.embed_tokens.weight": (VOCAB, HIDDEN), "model.norm.weight": (HIDDEN,),
-              "lm_head.weight": (VOCAB, HIDDEN)}  # fmt: skip
-    for i in range(LAYERS):
-        base = f"model.layers.{i}."
-        shapes[base + "input_layernorm.weight"] = (HIDDEN,)
-        shapes[base + "post_attention_layernorm.weight"] = (HIDDEN,)
-        shapes[base + "self_attn.q_proj.weight"] = (HEADS * head, HIDDEN)
-        shapes[base + "self_attn.k_proj.weight"] = (KV_HEADS * head, HIDDEN)
-        shapes[base + "self_attn.v_proj.weight"] = (KV_HEADS * head, HIDDEN)
-        shapes[base + "self_attn.o_proj.weight"] = (HIDDEN, HEADS * head)
-        shapes[base + "mlp.gate_proj.weight"] = (INNER, HIDDEN)
-        shapes[base + "mlp.up_proj.weight"] = (INNER, HIDDEN)
-        shapes[base + "mlp.down_proj.weight"] = (HIDDEN, INNER)
-    return shapes
-
-
-def filled(shapes: dict) -> dict:
-    """Random weights for names and shapes; norms near one."""
-    out = {}
-    for seed, (name, shape) in enumerate(shapes.items()):
-        out[name] = (
-            shape,
-            floats(product(shape), seed, around=1.0 if "norm" in name.lower() else 0.0),
-        )
-    return out
-
-
-def tokenizer_json() -> dict:
-    """Byte-level BPE with special tokens."""
-    added = [
-        {"id": i, "content": text, "single_word": False, "lstrip": False, "rstrip": False,
-         "normalized": False, "special": True}
-        for i, text in enumerate(SPECIAL)
-    ]  # fmt: skip
-    level = {
-        "type": "ByteLevel",
-        "add_prefix_space": False,
-        "trim_offsets": True,
-        "use_regex": True,
-    }
-    return {
-        "version": "1.0", "truncation": None, "padding": None, "added_tokens": added,
-        "normalizer": None, "pre_tokenizer": level, "post_processor": level, "decoder": level,
-        "model": {"type": "BPE", "dropout": None, "unk_token": None, "fuse_unk": False,
-                  "vocab": {text: i for i, text in enumerate(vocabulary())},
-                  "merges": [" ".join(pair) for pair in MERGES]},
-    }  # fmt: skip
-
-
-def llama_directory(
-    path: pathlib.Path,
-    *,
-    config: dict | None = None,
-    tensors: dict | None = None,
-    tokenizer: bool = True,
-    pad: int = 0,
-) -> pathlib.Path:
-    """A llama checkpoint as Hugging Face publishes them."""
-    path.mkdir(parents=True, exist_ok=True)
-    (path / "config.json").write_text(
-        json.dumps(llama_config() if config is None else config)
-    )
-    weights = filled(llama_shapes()) if tensors is None else tensors
-    (path / "model.safetensors").write_bytes(safetensors(weights, pad))
-    if tokenizer:
-        (path / "tokenizer.json").write_text(json.dumps(tokenizer_json()))
-        (path / "tokenizer_config.json").write_text(
-            json.dumps({"chat_template": TEMPLATE})
-        )
-    return path
-
-
-# ---- bert as a directory -------------------------------------------------------------------
-
-WORDS = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "the", "sky", "is", "blue", "##s", "."]
-
-
-def bert_directory(path: pathlib.Path) -> pathlib.Path:
-    """An encoder with a WordPiece tokenizer."""
-    path.mkdir(parents=True, exist_ok=True)
-    hidden, inner, positions = 12, 20, 32
-    config = {
-        "architectures": ["BertModel"], "model_type": "bert", "hidden_size": hidden, "intermediate_size": inner,
-        "num_hidden_layers": 1, "num_attention_heads": 2, "max_position_embeddings": positions,
-        "type_vocab_size": 2, "vocab_size": len(WORDS), "layer_norm_eps": 1e-12, "hidden_act": "gelu",
-        "pad_token_id": 0,
-    }  # fmt: skip
-    shapes = {
-        "embeddings.word_embeddings.weight": (len(WORDS), hidden),
-        "embeddings.position_embeddings.weight": (positions, hidden),
-        "embeddings.token_type_embeddings.weight": (2, hidden),
-    }
-    layer = "encoder.layer.0."
-    for name, rows, columns in (
-        (layer + "attention.self.query", hidden, hidden), (layer + "attention.self.key", hidden, hidden),
-        (layer + "attention.self.value", hidden, hidden), (layer + "attention.output.dense", hidden, hidden),
-        (layer + "intermediate.dense", inner, hidden), (layer + "output.dense", hidden, inner),
-        ("pooler.dense", hidden, hidden),
-    ):  # fmt: skip
-        shapes[name + ".weight"], shapes[name + ".bias"] = (rows, columns), (rows,)
-    for name in (
-        "embeddings.LayerNorm",
-        layer + "attention.output.LayerNorm",
-        layer + "output.LayerNorm",
-    ):
-        shapes[name + ".weight"] = shapes[name + ".bias"] = (hidden,)
-    (path / "config.json").write_text(json.dumps(config))
-    (path / "model.safetensors").write_bytes(safetensors(filled(shapes)))
-    template = {
-        "type": "TemplateProcessing",
-        "single": [{"SpecialToken": {"id": "[CLS]", "type_id": 0}}, {"Sequence": {"id": "A", "type_id": 0}},
-                   {"SpecialToken": {"id": "[SEP]", "type_id": 0}}],
-        "pair": [{"Sequence": {"id": "A", "type_id": 0}}, {"Sequence": {"id": "B", "type_id": 1}}],
-        "special_tokens": {"[CLS]": {"id": "[CLS]", "ids": [2], "tokens": ["[CLS]"]},
-                           "[SEP]": {"id": "[SEP]", "ids": [3], "tokens": ["[SEP]"]}},
-    }  # fmt: skip
-    tokenizer = {
-        "version": "1.0", "truncation": None, "padding": None, "added_tokens": [],
-        "normalizer": {"type": "BertNormalizer", "clean_text": True, "handle_chinese_chars": True,
-                       "strip_accents": None, "lowercase": True},
-        "pre_tokenizer": {"type": "BertPreTokenizer"}, "post_processor": template,
-        "decoder": {"type": "WordPiece", "prefix": "##", "cleanup": True},
-        "model": {"type": "WordPiece", "unk_token": "[UNK]", "continuing_subword_prefix": "##",
-                  "max_input_chars_per_word": 100, "vocab": {w: i for i, w in enumerate(WORDS)}},
-    }  # fmt: skip
-    (path / "tokenizer.json").write_text(json.dumps(tokenizer))
-    return path
-
-
-# ---- llama as GGUF -------------------------------------------------------------------------
-
-U32, I32, F32, BOOL, STRING, ARRAY, U64 = 4, 5, 6, 7, 8, 9, 10
-
-
-def gguf_string(text: str) -> bytes:
-    """A length and the bytes."""
-    data = text.encode()
-    return struct.pack("<Q", len(data)) + data
-
-
-def gguf_value(kind: int, value) -> bytes:
-    """A metadata value without its type."""
-    if kind == STRING:
-        return gguf_string(value)
-    if kind == ARRAY:
-        item, items = value
-        return struct.pack("<IQ", item, len(items)) + b"".join(
-            gguf_value(item, x) for x in items
-        )
-    return struct.pack(
-        {U32: "<I", I32: "<i", F32: "<f", BOOL: "<?", U64: "<Q"}[kind], value
-    )
-
-
-def gguf_pair(key: str, kind: int, value) -> bytes:
-    """One metadata entry."""
-    return gguf_string(key) + struct.pack("<I", kind) + gguf_value(kind, value)
-
-
-def gguf_metadata(tokenizer: bool = True) -> list:
-    """The entries of a llama model."""
-    pairs = [
-        ("general.architecture", STRING, "llama"), ("llama.context_length", U32, 256),
-        ("llama.embedding_length", U32, HIDDEN), ("llama.block_count", U32, LAYERS),
-        ("llama.feed_forward_length", U32, INNER), ("llama.attention.head_count", U32, HEADS),
-        ("llama.attention.head_count_kv", U32, KV_HEADS),
-        ("llama.attention.layer_norm_rms_epsilon", F32, 1e-5), ("llama.rope.freq_base", F32, 10000.0),
-        ("llama.vocab_size", U32, VOCAB),
-    ]  # fmt: skip
-    if tokenizer:
-        pairs += [
-            ("tokenizer.ggml.model", STRING, "gpt2"), ("tokenizer.ggml.pre", STRING, "gpt-2"),
-            ("tokenizer.ggml.tokens", ARRAY, (STRING, vocabulary())),
-            ("tokenizer.ggml.token_type", ARRAY, (I32, [3] * len(SPECIAL) + [1] * (VOCAB - len(SPECIAL)))),
-            ("tokenizer.ggml.merges", ARRAY, (STRING, [" ".join(pair) for pair in MERGES])),
-            ("tokenizer.ggml.eos_token_id", U32, 0), ("tokenizer.chat_template", STRING, TEMPLATE),
-        ]  # fmt: skip
-    return pairs
-
-
-GGUF_NAMES = {
-    "model.embed_tokens": "token_embd", "model.norm": "output_norm", "lm_head": "output",
-    "input_layernorm": "attn_norm", "post_attention_layernorm": "ffn_norm", "self_attn.q_proj": "attn_q",
-    "self_attn.k_proj": "attn_k", "self_attn.v_proj": "attn_v", "self_attn.o_proj": "attn_output",
-    "mlp.gate_proj": "ffn_gate", "mlp.up_proj": "ffn_up", "mlp.down_proj": "ffn_down",
-}  # fmt: skip
-
-
-def gguf_name(published: str) -> str:
-    """The name of a tensor in the format."""
-    stem = published.removesuffix(".weight")
-    layer = re.fullmatch(r"model\.layers\.(\d+)\.(.*)", stem)
-    if layer:
-        return f"blk.{layer[1]}.{GGUF_NAMES[layer[2]]}.weight"
-    return GGUF_NAMES[stem] + ".weight"
-
-
-def gguf_tensor(
-    name: str, dims: list[int], kind: int, offset: int, n_dims: int | None = None
-) -> bytes:
-    """One tensor record."""
-    count = len(dims) if n_dims is None else n_dims
-    out = (
-        gguf_string(name)
-        + struct.pack("<I", count)
-        + b"".join(struct.pack("<Q", d) for d in dims)
-    )
-    return out + struct.pack("<IQ", kind, offset)
-
-
-def gguf_interleave(data: bytes, heads: int, columns: int) -> bytes:
-    """Rows of q or k as the format stores them: halves of a head interleaved."""
-    row = columns * 4
-    rows = [data[i : i + row] for i in range(0, len(data), row)]
-    size = len(rows) // heads
-    out = []
-    for h in range(heads):
-        part = rows[h * size : (h + 1) * size]
-        for i in range(size // 2):
-            out += [part[i], part[size // 2 + i]]
-    return b"".join(out)
-
-
-def gguf(
-    pairs: list | None = None,
-    tensors: dict | None = None,
-    alignment: int = 32,
-    shift: int = 0,
-) -> bytes:
-    """A llama model file; `shift` moves each tensor (with alignment 1)."""
-    pairs = gguf_metadata() if pairs is None else pairs
-    if alignment != 32:
-        pairs = [*pairs, ("general.alignment", U32, alignment)]
-    weights = filled(llama_shapes()) if tensors is None else tensors
-    records, data = [], b"\0" * shift
-    for name, (shape, bytes_) in weights.items():
-        data += b"\0" * (-len(data) % alignment)
-        if "q_proj" in name or "k_proj" in name:
-            bytes_ = gguf_interleave(
-                bytes_, HEADS if "q_proj" in name else KV_HEADS, shape[1]
-            )
-        records.append(
-            gguf_tensor(gguf_name(name), list(reversed(shape)), 0, len(data))
-        )
-        data += bytes_
-    return gguf_raw([gguf_pair(*pair) for pair in pairs], records, data, alignment)
-
-
-def gguf_raw(
-    pairs: list[bytes],
-    records: list[bytes],
-    data: bytes = b"",
-    alignment: int = 32,
-    counts: tuple | None = None,
-) -> bytes:
-    """A file from encoded entries, with any counts."""
-    n_tensors, n_pairs = counts or (len(records), len(pairs))
-    head = (
-        b"GGUF"
-        + struct.pack("<IQQ", 3, n_tensors, n_pairs)
-        + b"".join(pairs)
-        + b"".join(records)
-    )
-    return head + b"\0" * (-len(head) % alignment) + data
 
 
 # ---- processes -----------------------------------------------------------------------------

@@ -9,6 +9,7 @@ import subprocess
 import sys
 import time
 
+import checkpoints as ck
 import diag_cases as d
 import error_page
 import harness as h
@@ -106,7 +107,7 @@ def check_recovery() -> None:
 
 def check_interrupt() -> None:
     """RUN-INTERRUPTED: a command that waits for its prompt is interrupted."""
-    model = h.llama_directory(S.folder / "interrupted")
+    model = ck.llama_directory(S.folder / "interrupted")
     for wait in (0.5, 5):  # longer where the machine is busy
         process = S.start("run", model, stdin=subprocess.PIPE, stderr=subprocess.PIPE)
         time.sleep(wait)

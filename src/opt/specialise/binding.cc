@@ -139,15 +139,14 @@ bool Specialiser::check_type(Frame& frame, TypeId type, TreeId id) {
     if (!want.valid()) continue;
     std::optional<int64_t> a = dims_.as_integer(want), b = dims_.as_integer(tree.dims[i]);
     if (!a || !b || *a == *b) continue;
-    if (node_->op == Op::ParamsParam) {
-      const graph::Node* read = emitter_.producer(tree.value);
-      std::string key =
-          read ? names_.text(forest_[operand(frame, node_->inputs[0])].text).data() : "";
-      report(Diag::RunParamShape, {key, forest_.show(id, dims_), types_.show(type)});
-    } else {
-      report(Diag::RunShape, {fmt::format("axis {} of {}", i, forest_.show(id, dims_)), *b,
-                              fmt::format("`{}`", dims_.show(declared[i])), *a});
+    auto param = params_.find(tree.value);
+    if (param != params_.end()) {
+      spoil(param->second, types_.show(type));
+      unsure_ = true;
+      return true;
     }
+    report(Diag::RunShape, {fmt::format("axis {} of {}", i, forest_.show(id, dims_)), *b,
+                            fmt::format("`{}`", dims_.show(declared[i])), *a});
     return false;
   }
   return true;

@@ -204,11 +204,13 @@ bool Specialiser::write_round(const graph::RepeatInfo& info, const Args& inputs,
   }
   first_tree_ = written.first_tree = forest_.size();
   seen_ = &written.seen;
+  written.first_read = reads_.size();
   const graph::Node* node = node_;
   TreeId iter = forest_.integer(dims_.of(loop_var_));
   TreeId result =
       run_module(info.callee, round_args(info, inputs, written.before, iter), node, frame_);
   seen_ = nullptr;
+  written.after_read = reads_.size();
   if (!result.valid()) return false;
   Args results = carries.size() == 1 ? Args{result} : forest_[result].items;
   size_t position = 0;
@@ -372,6 +374,7 @@ bool Specialiser::repeat_by_class(const graph::RepeatInfo& info, const Args& inp
       for (size_t i = 0; i < carries.size(); ++i) {
         carries[i] = at_round(written_[c].after[i], written_[c], round, false, trees, result);
       }
+      repeat_reads(written_[c], round);
       out_.loops.back().rounds.push_back(std::move(result));
     }
     if (!found && !write_round(info, inputs, round, carries)) return false;

@@ -28,16 +28,22 @@ Specialiser::Specialiser(const graph::Graph& graph, TypeTable& types, Forest& fo
       globals_(graph.modules.size()) {}
 
 std::optional<Specialised> Specialiser::run(const std::vector<TreeId>& inputs) {
+  bool done = run_main(inputs);
+  if (gave_up_ || !deliver_reads() || !done) return std::nullopt;
+  return std::move(out_);
+}
+
+bool Specialiser::run_main(const std::vector<TreeId>& inputs) {
   const graph::Module& main = graph_[graph_.main];
   emitter_.module().name = main.name;
   emitter_.module().span = main.span;
   Frame frame;
   frame.id = graph_.main;
   frame.values.resize(main.values.size());
-  if (!bind_main(frame, inputs) || !run_body(frame)) return std::nullopt;
+  if (!bind_main(frame, inputs) || !run_body(frame)) return false;
   for (const graph::Operand& output : main.outputs) {
     TreeId tree = operand(frame, output);
-    if (!tree.valid()) return std::nullopt;
+    if (!tree.valid()) return false;
     out_.outputs.push_back(tree);
     for (const Leaf& leaf : leaves(forest_, tree)) {
       const Tree& t = forest_[leaf.tree];
@@ -48,7 +54,7 @@ std::optional<Specialised> Specialiser::run(const std::vector<TreeId>& inputs) {
   out_.output_names = main.output_names;
   out_.graph.pragmas = graph_.pragmas;
   remove_dead(out_.module());
-  return std::move(out_);
+  return true;
 }
 
 // Gives every tensor leaf of the input trees a value of the flat module.
@@ -173,6 +179,7 @@ TreeId Specialiser::evaluate(Frame& frame, Op op, graph::ModuleId callee,
   if (op_info(op).op_class == OpClass::Primitive) {
     Args args;
     if (!gather_args(frame, op, inputs, attrs, args)) return {};
+    if (op == Op::ParamsParam) return param(frame, key_of(TreeId{}, args[0]), type);
     return primitive(op, std::move(args));
   }
   Args args;
@@ -308,12 +315,10 @@ TreeId Specialiser::operand(Frame& frame, const graph::Operand& operand) {
 TreeId Specialiser::report(Diag id, std::vector<DiagArg> args) {
   if (gave_up_) return {};
   failed_ = true;
-  Span span = node_ ? node_->span : Span{};
-  Diagnostic& diagnostic = sink_.report(id, span, std::move(args));
-  for (const Frame* f = frame_; f && f->caller && f->call; f = f->caller) {
-    std::string name(names_.text(graph_[f->caller->id].name));
-    diagnostic.note(Note::NoteCalledHere, f->call->span, {std::move(name)});
-  }
+  // What comes of a read that failed is no news; the configuration does not.
+  bool config = id == Diag::RunConfig || id == Diag::RunConfigType;
+  if ((unsure_ && !config) || (broken_ && id == Diag::PlanUnsupported)) return {};
+  sink_.report(id, node_ ? node_->span : Span{}, std::move(args)).notes = calls();
   return {};
 }
 

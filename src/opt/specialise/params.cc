@@ -1,4 +1,4 @@
-// What reads the checkpoint: parameters and the layers that own some.
+// What reads the checkpoint: parameters, the layers that own some, and configuration.
 #include <fmt/format.h>
 
 #include "model/config_convert.h"
@@ -55,44 +55,6 @@ const model::Resolved* Specialiser::resolve(NameId key) {
     seen_->push_back(std::move(o));
   }
   return found;
-}
-
-const model::Resolved* Specialiser::require_param(NameId key, size_t least_rank) {
-  if (!key.valid()) return nullptr;
-  const model::Resolved* found = resolve(key);
-  std::string name(names_.text(at(key, round_)));
-  if (!found) {
-    report(Diag::RunParam, {name});
-    if (!answers_.params) return nullptr;
-    std::vector<std::string> near = answers_.params->near_misses(name);
-    if (!near.empty()) {
-      sink_.all().back().note(Note::NoteDidYouMean, node_ ? node_->span : Span{},
-                              {fmt::format("`{}`", join(near, "`, `"))});
-    }
-    return nullptr;
-  }
-  if (found->shape.size() >= least_rank) return found;
-  std::vector<std::string> sizes;
-  for (int64_t n : found->shape) sizes.push_back(std::to_string(n));
-  report(Diag::RunParamShape,
-         {name, fmt::format("[{}]", join(sizes, ",")), fmt::format("{} axes", least_rank)});
-  return nullptr;
-}
-
-// Whether an axis of a tensor has the width that the program names, if it names one.
-bool Specialiser::has_width(TreeId dim, NameId key, const model::Resolved& found, size_t axis) {
-  if (!dim.valid() || forest_[dim].kind != Tree::Kind::Int) return true;
-  std::optional<int64_t> want = integer_of(forest_[dim].dim);
-  if (!want || *want == found.shape[axis]) return true;
-  std::vector<std::string> is, needs;
-  for (size_t i = 0; i < found.shape.size(); ++i) {
-    is.push_back(std::to_string(found.shape[i]));
-    needs.push_back(std::to_string(i == axis ? *want : found.shape[i]));
-  }
-  report(Diag::RunParamShape,
-         {std::string(names_.text(at(key, round_))), fmt::format("[{}]", join(is, ",")),
-          fmt::format("[{}]", join(needs, ","))});
-  return false;
 }
 
 namespace {
@@ -177,84 +139,79 @@ graph::Operand Specialiser::path_literal(NameId text) {
   return operand;
 }
 
-TreeId Specialiser::param(NameId key) {
-  const model::Resolved* found = require_param(key, 0);
-  if (!found) return {};
+// A parameter by its key, with the shape that its type says as far as that has names with values.
+TreeId Specialiser::param(Frame& frame, NameId key, TypeId type) {
+  if (!key.valid()) return {};
+  std::vector<DimId> declared;
+  TypeId plain = type.valid() ? types_.strip_optional(type) : type;
+  if (plain.valid() && types_.is_tensor(plain)) declared = types_.dims_of(plain);
+  Wants wants;
+  for (DimId& dim : declared) {
+    dim = resolve_dim(frame, dim);
+    wants.push_back(dim.valid() ? dims_.as_integer(dim) : std::nullopt);
+  }
+  const model::Resolved* found = read_param(key, declared.empty() ? nullptr : &wants);
   std::vector<DimId> dims;
-  for (int64_t n : found->shape) dims.push_back(dims_.integer(n));
-  DType stored = storage_info(found->storage).dtype;
+  if (found) {
+    for (int64_t n : found->shape) dims.push_back(dims_.integer(n));
+  } else {
+    unsure_ |= declared.empty();
+    for (DimId dim : declared) dims.push_back(dim.valid() ? dim : guess());
+  }
+  DType stored = found ? storage_info(found->storage).dtype : DType::F32;
   DType dtype = is_float(stored) ? options_.compute : stored;
   graph::ValueId value =
       emitter_.node(Op::ParamsParam, {path_literal(key)}, {}, {{dims, dtype}}, origin())[0];
+  params_[value] = key;
   return forest_.tensor(std::move(dims), dtype, value);
 }
 
 TreeId Specialiser::layer(Op op, const Args& args) {
   if (has_phantom(args)) return give_up();
   if (!is_tensor(args[1])) return report(Diag::RunNull, {fmt::format("`{}`", axon::spelling(op))});
+  const std::vector<DimId>& dims = forest_[args[1]].dims;
   if (op == Op::Embedding) return embedding(args);
-  if (op == Op::Layernorm) return layernorm(args);
-  if (op == Op::Linear) return linear(op, args);
-  return expert_linear(args);
-}
-
-// A width that only the call knows must be `wanted` then.
-bool Specialiser::width_is_open(const Tree& x, int64_t wanted) {
-  if (x.dims.empty() || dims_.as_integer(x.dims.back())) return false;
-  DimFact fact;
-  fact.left = x.dims.back();
-  fact.right = dims_.integer(wanted);
-  fact.span = node_ ? node_->span : Span{};
-  add_fact(fact);
-  return true;
+  if (op == Op::ExpertLinear) return expert_linear(args);
+  if (dims.empty()) return fail("a layer of a tensor without axes");
+  return op == Op::Layernorm ? layernorm(args) : linear(args);
 }
 
 // path, x, dim, bias, transpose, expert, weight_path, bias_path
-TreeId Specialiser::linear(Op op, const Args& args) {
+TreeId Specialiser::linear(const Args& args) {
   NameId weight_key = key_of(args[0], args[6]), bias_key = key_of(args[0], args[7]);
   const Tree& x = forest_[args[1]];
-  const model::Resolved* weight = require_param(weight_key, 2);
-  if (!weight) return {};
   bool transpose = false, bias = false;
   if (!condition(args[4], transpose) || !condition(args[3], bias)) return {};
-  size_t rank = weight->shape.size();
-  TreeId expert = forest_.null();
+  if (!weight_key.valid() || !bias_key.valid()) return {};
+  std::optional<int64_t> item;
   if (forest_[args[5]].kind != Tree::Kind::Null) {
     DimId number = dim_of(args[5]);
-    std::optional<int64_t> item = number.valid() ? integer_of(number) : std::nullopt;
+    item = number.valid() ? integer_of(number) : std::nullopt;
     if (!item)
       return number.valid() ? fail("the number of an expert is known only at run time") : TreeId{};
-    if (rank != 3 || *item < 0 || *item >= weight->shape[0])
-      return report(Diag::RunIndex, {*item, rank == 3 ? weight->shape[0] : int64_t{0}});
-    expert = forest_.integer(dims_.integer(*item));
-    rank = 2;
   }
-  size_t lead = weight->shape.size() - rank;  // the axis of a bank
-  int64_t in = weight->shape[lead + (transpose ? rank - 2 : rank - 1)],
-          out = weight->shape[lead + (transpose ? rank - 1 : rank - 2)];
-  std::optional<int64_t> width = x.dims.empty() ? std::nullopt : dims_.as_integer(x.dims.back());
-  bool open = width_is_open(x, in);
-  if (rank != 2 || (!open && width != in)) {
-    return report(Diag::RunParamShape,
-                  {std::string(names_.text(at(weight_key, round_))),
-                   fmt::format("[{},{}]", transpose ? in : out, transpose ? out : in),
-                   fmt::format("a width of {}", x.dims.empty() ? "1" : dims_.show(x.dims.back()))});
-  }
-  if (!has_width(args[2], weight_key, *weight, lead + (transpose ? rank - 1 : rank - 2))) return {};
-  bool has_bias = bias && resolve(bias_key) != nullptr;
   std::vector<DimId> dims = x.dims;
-  dims.back() = dims_.integer(out);
+  Matrix w = read_matrix(weight_key, item.has_value(), transpose, wanted(args[2]), dims.back());
+  if (item && w.bank && (*item < 0 || *item >= *w.bank))
+    return report(Diag::RunIndex, {*item, *w.bank});
+  dims.back() = w.out;
+  Wants row = {dims_.as_integer(w.out)};  // of a bank of biases, or one for all
+  const model::Resolved* stored = bias ? resolve(bias_key) : nullptr;
+  if (item && stored && stored->shape.size() > 1) row.insert(row.begin(), w.bank);
+  bool has_bias = bias && read_bias(bias_key, row);
   std::vector<graph::Operand> operands(8);
   operands[0] = path_literal(forest_[args[0]].text);
   operands[1] = emitter_.ref(x.value);
   to_operand(forest_.integer(dims.back()), operands[2]);
   to_operand(forest_.boolean(has_bias), operands[3]);
   to_operand(forest_.boolean(transpose), operands[4]);
-  to_operand(expert, operands[5]);
+  to_operand(item ? forest_.integer(dims_.integer(*item)) : forest_.null(), operands[5]);
   operands[6] = path_literal(weight_key);
   operands[7] = path_literal(bias_key);
-  graph::ValueId value = emitter_.node(op, std::move(operands), {}, {{dims, x.dtype}}, origin())[0];
-  return forest_.tensor(std::move(dims), x.dtype, value);
+  DType dtype = x.dtype;
+  graph::ValueId value =
+      emitter_.node(Op::Linear, std::move(operands), {}, {{dims, dtype}}, origin())[0];
+  return forest_.tensor(std::move(dims), dtype, value);
 }
 
 // path, x, expert_idx, dim, bias, transpose, weight_path, bias_path
@@ -263,41 +220,31 @@ TreeId Specialiser::expert_linear(const Args& args) {
   const Tree& x = forest_[args[1]];
   if (!is_tensor(args[2])) return report(Diag::RunNull, {"`expert_idx` of `expert_linear`"});
   const Tree& index = forest_[args[2]];
-  const model::Resolved* bank = require_param(weight_key, 3);
-  if (!bank) return {};
   bool transpose = false, bias = false;
   if (!condition(args[5], transpose) || !condition(args[4], bias)) return {};
-  size_t rank = bank->shape.size();
-  int64_t in = bank->shape[transpose ? rank - 2 : rank - 1],
-          out = bank->shape[transpose ? rank - 1 : rank - 2];
-  if (x.dims.empty() || index.dims.size() + 1 != x.dims.size())
+  if (!weight_key.valid() || !bias_key.valid()) return {};
+  if (index.dims.size() + 1 != x.dims.size())
     return fail("experts are not chosen for the rows of `x`");
   for (size_t i = 0; i < index.dims.size(); ++i) {
     if (index.dims[i] != x.dims[i]) return fail("experts are not chosen for the rows of `x`");
   }
-  std::optional<int64_t> width = dims_.as_integer(x.dims.back());
-  bool open = rank == 3 && width_is_open(x, in);
-  if (rank != 3 || (!open && width != in)) {
-    return report(Diag::RunParamShape,
-                  {std::string(names_.text(at(weight_key, round_))),
-                   fmt::format("[{},{}]", transpose ? in : out, transpose ? out : in),
-                   fmt::format("a width of {}", dims_.show(x.dims.back()))});
-  }
-  if (!has_width(args[3], weight_key, *bank, transpose ? rank - 1 : rank - 2)) return {};
   std::vector<DimId> dims = x.dims;
-  dims.back() = dims_.integer(out);
+  Matrix bank = read_matrix(weight_key, true, transpose, wanted(args[3]), dims.back());
+  dims.back() = bank.out;
+  bool has_bias = bias && read_bias(bias_key, {bank.bank, dims_.as_integer(bank.out)});
   std::vector<graph::Operand> operands(8);
   operands[0] = path_literal(forest_[args[0]].text);
   operands[1] = emitter_.ref(x.value);
   operands[2] = emitter_.ref(index.value);
   to_operand(forest_.integer(dims.back()), operands[3]);
-  to_operand(forest_.boolean(bias && resolve(bias_key) != nullptr), operands[4]);
+  to_operand(forest_.boolean(has_bias), operands[4]);
   to_operand(forest_.boolean(transpose), operands[5]);
   operands[6] = path_literal(weight_key);
   operands[7] = path_literal(bias_key);
+  DType dtype = x.dtype;
   graph::ValueId value =
-      emitter_.node(Op::ExpertLinear, std::move(operands), {}, {{dims, x.dtype}}, origin())[0];
-  return forest_.tensor(std::move(dims), x.dtype, value);
+      emitter_.node(Op::ExpertLinear, std::move(operands), {}, {{dims, dtype}}, origin())[0];
+  return forest_.tensor(std::move(dims), dtype, value);
 }
 
 // path, x, dim
@@ -305,10 +252,11 @@ TreeId Specialiser::embedding(const Args& args) {
   const Tree& x = forest_[args[1]];
   NameId base = forest_[args[0]].text;
   NameId key = names_.intern(fmt::format("{}.weight", names_.text(base)));
-  const model::Resolved* table = require_param(key, 2);
-  if (!table || !has_width(args[2], key, *table, table->shape.size() - 1)) return {};
+  std::optional<int64_t> width = wanted(args[2]);
+  const model::Resolved* table = read_weight(key, {std::nullopt, width});
+  if (!width && table) width = table->shape[1];
   std::vector<DimId> dims = x.dims;
-  dims.push_back(dims_.integer(table->shape.back()));
+  dims.push_back(width ? dims_.integer(*width) : guess());
   std::vector<graph::Operand> operands(3);
   operands[0] = path_literal(base);
   operands[1] = emitter_.ref(x.value);
@@ -321,29 +269,23 @@ TreeId Specialiser::embedding(const Args& args) {
 
 // path, x, eps, dim, weight_path, bias, bias_path
 TreeId Specialiser::layernorm(const Args& args) {
-  const Tree& x = forest_[args[1]];
+  const Tree x = forest_[args[1]];
   NameId weight_key = key_of(args[0], args[4]), bias_key = key_of(args[0], args[6]);
-  const model::Resolved* weight = require_param(weight_key, 1);
-  if (!weight) return {};
-  std::optional<int64_t> width = x.dims.empty() ? std::nullopt : dims_.as_integer(x.dims.back());
-  bool open = weight->shape.size() == 1 && width_is_open(x, weight->shape[0]);
-  if (weight->shape.size() != 1 || (!open && width != weight->shape[0])) {
-    return report(
-        Diag::RunParamShape,
-        {std::string(names_.text(at(weight_key, round_))), fmt::format("[{}]", weight->shape[0]),
-         fmt::format("a width of {}", x.dims.empty() ? "1" : dims_.show(x.dims.back()))});
-  }
+  if (!weight_key.valid() || !bias_key.valid()) return {};
   bool bias = false;
   if (!condition(args[5], bias)) return {};
   TreeId eps = coerce(args[2], types_.float_());
   if (!eps.valid()) return {};
+  const model::Resolved* weight = read_weight(weight_key, {dims_.as_integer(x.dims.back())});
+  if (weight) bind_width(x.dims.back(), weight->shape[0]);
+  bool has_bias = bias && read_bias(bias_key, {dims_.as_integer(x.dims.back())});
   std::vector<graph::Operand> operands(7);
   operands[0] = path_literal(forest_[args[0]].text);
   operands[1] = emitter_.ref(x.value);
   to_operand(forest_[eps].kind == Tree::Kind::Null ? forest_.number(1e-5) : eps, operands[2]);
   to_operand(forest_.null(), operands[3]);
   operands[4] = path_literal(weight_key);
-  to_operand(forest_.boolean(bias && resolve(bias_key) != nullptr), operands[5]);
+  to_operand(forest_.boolean(has_bias), operands[5]);
   operands[6] = path_literal(bias_key);
   graph::ValueId value =
       emitter_.node(Op::Layernorm, std::move(operands), {}, {{x.dims, x.dtype}}, origin())[0];

@@ -107,8 +107,6 @@ TreeId Specialiser::primitive(Op op, Args args) {
   Op infix = infix_of(op);
   if (infix != op) return binary(infix, args[0], args[1]);
   switch (op) {
-    case Op::ParamsParam:
-      return param(key_of(TreeId{}, args[0]));
     case Op::Linear:
     case Op::ExpertLinear:
     case Op::Embedding:

@@ -39,7 +39,8 @@ struct Observation {
 struct WrittenRound {
   std::vector<TreeId> before, after;  // carries
   std::vector<Observation> seen;
-  size_t first_tree = 0;  // trees from here on were made in the round
+  size_t first_tree = 0;                  // trees from here on were made in the round
+  size_t first_read = 0, after_read = 0;  // reads of parameters made in the round
 };
 
 class Specialiser {
@@ -47,11 +48,13 @@ class Specialiser {
   Specialiser(const graph::Graph& graph, TypeTable& types, Forest& forest, const Answers& answers,
               const SpecialiseOptions& options, DiagSink& sink);
   std::optional<Specialised> run(const std::vector<TreeId>& inputs);
+  bool gave_up() const { return gave_up_; }
 
  private:
   using Args = std::vector<TreeId>;
 
   // modules.cc: structure
+  bool run_main(const std::vector<TreeId>& inputs);
   bool bind_main(Frame& frame, const std::vector<TreeId>& inputs);
   TreeId run_module(graph::ModuleId id, const Args& args, const graph::Node* call,
                     const Frame* caller);
@@ -131,22 +134,41 @@ class Specialiser {
                     bool& handled);  // lists, shapes, null: no tensor result
   TreeId shape_list(TreeId x);
 
-  // params.cc: what reads the checkpoint
-  TreeId param(NameId key);
+  // params.cc: layers and other reads of the checkpoint
+  TreeId param(Frame& frame, NameId key, TypeId type);
   TreeId layer(Op op, const Args& args);
-  TreeId linear(Op op, const Args& args);
+  TreeId linear(const Args& args);
   TreeId expert_linear(const Args& args);
   TreeId embedding(const Args& args);
   TreeId layernorm(const Args& args);
   NameId key_of(TreeId base, TreeId leaf);
-  bool width_is_open(const Tree& x, int64_t wanted);
-  bool has_width(TreeId dim, NameId key, const model::Resolved& found, size_t axis);
   TreeId config_tree(const model::ConfigValue& value);
   TreeId config_read(Op op, const Args& args);
   TreeId has_root(NameId root);
   const model::Resolved* resolve(NameId key);
-  const model::Resolved* require_param(NameId key, size_t least_rank);
   graph::Operand path_literal(NameId text);
+
+  // reads.cc: reads of parameters, those that fail included. After one that fails the program goes
+  // on with a tensor as it should have been, so that all of them are found.
+  using Wants = std::vector<std::optional<int64_t>>;  // a shape; nothing where any size will do
+  const model::Resolved* read_param(NameId key, const Wants* wants);  // null after a failure
+  const model::Resolved* read_weight(NameId key, const Wants& wants);
+  struct Matrix {
+    DimId out;                    // width of the layer's result
+    std::optional<int64_t> bank;  // how many there are
+  };
+  Matrix read_matrix(NameId key, bool banked, bool transpose, std::optional<int64_t> out, DimId in);
+  bool read_bias(NameId key, const Wants& wants);
+  void bind_width(DimId dim, int64_t wanted);
+  ParamRead& note_read(NameId key, ParamRead::Outcome outcome);
+  void repeat_reads(const WrittenRound& written, int64_t round);
+  void spoil(NameId key, std::string wants);
+  TreeId misfit(const Args& args);
+  DimId guess();
+  bool is_guess(DimId dim) const { return guess_.valid() && dims_.mentions(dim, guess_); }
+  std::optional<int64_t> wanted(TreeId dim);
+  bool deliver_reads();
+  std::vector<DiagNote> calls() const;
 
   // tensors.cc: nodes of the flat module
   TreeId tensor_op(Op op, const Args& args);
@@ -182,6 +204,9 @@ class Specialiser {
   std::vector<TreeId> globals_;  // by ModuleId; invalid: not evaluated yet
   std::unordered_map<NameId, std::optional<model::Resolved>, IdHash> resolved_;
   std::unordered_map<graph::ValueId, double, IdHash> uniform_;
+  std::unordered_map<graph::ValueId, NameId, IdHash> params_;  // values that are parameters
+  std::vector<ParamRead> reads_;
+  std::vector<NameId> read_keys_;             // of reads_, with markers
   std::vector<WrittenRound> written_;         // by class of the current loop
   std::vector<Observation>* seen_ = nullptr;  // of the round being written
   std::vector<graph::ValueId> kept_;          // how carried tensors leave loops
@@ -191,9 +216,9 @@ class Specialiser {
   size_t first_carry_ = 0, first_tree_ = 0;  // trees of the round's carries, and of the round
   std::vector<std::pair<size_t, size_t>> global_trees_;  // of globals first asked for in a round
   bool failed_ = false, gave_up_ = false;
-
- public:
-  bool gave_up() const { return gave_up_; }
+  SymbolId guess_;       // sizes that nothing says
+  bool unsure_ = false;  // what follows may come from a read that failed
+  bool broken_ = false;  // some read failed
 };
 
 }  // namespace axon::opt

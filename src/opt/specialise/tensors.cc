@@ -93,7 +93,11 @@ TreeId Specialiser::tensor_op(Op op, const Args& given) {
   TreeId known = simplify(op, args);
   if (known.valid() || failed_) return known;
   Inference inference(forest_, dims_, options_, args);
-  if (!inference.run(op)) return fail(inference.error);
+  if (!inference.run(op)) {
+    TreeId other = misfit(args);
+    return other.valid() ? other : fail(inference.error);
+  }
+  if (inference.results.empty()) return fail("it gives no piece");
   for (const DimFact& fact : inference.facts) add_fact(fact);
   TreeId uniform = fold_uniform(op, args, inference.results);
   if (uniform.valid() || failed_) return uniform;

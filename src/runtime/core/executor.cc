@@ -106,13 +106,35 @@ Result<RunStatus> Executor::run(const Bindings& symbols, const View* inputs, con
     for (Step& step : steps_) {
       step.args.workspace = arena_->data() + arena_bytes_;
       step.args.workspace_part = scratch_bytes_;
+      step.args.fault = &fault_;
     }
     place_barriers();
     resolved_ = true;
   }
   stop_[0] = stop_[1] = cancelled_ = false;
+  fault_.taken.store(false, std::memory_order_relaxed);
   pool_->run([&](int part, int parts) { work(part, parts, cancel); });
+  if (fault_.taken.load(std::memory_order_relaxed)) return outside();
   return cancelled_ ? RunStatus::Cancelled : RunStatus::Done;
+}
+
+// What the index was to pick from is the weight among the operands, where there is one.
+Error Executor::outside() const {
+  const Phase& phase = *bound_phase_->phase;
+  std::string text = "index " + std::to_string(fault_.index) + " is outside of ";
+  for (size_t i = 0; i < steps_.size(); ++i) {
+    if (&steps_[i].args != fault_.where) continue;
+    const Instr& instr = phase.code[i];
+    std::string name;
+    for (ValId id : instr.inputs) {
+      if (id.valid() && phase.values[id].place_kind() == PlaceKind::Weight)
+        name = phase.values[id].name;
+    }
+    text += std::to_string(fault_.count) + (name.empty() ? " items" : " rows of `" + name + "`");
+    text += " in `" + std::string(spelling(instr.operation)) + "`";
+    if (!instr.source.empty()) text += " at " + instr.source;
+  }
+  return Error{"RUN-INDEX", text};
 }
 
 // Worker 0 reads the cancel flag before a barrier and all obey after it, so that none waits for

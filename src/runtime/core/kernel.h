@@ -1,6 +1,7 @@
 // What a kernel is to the executor: a few functions over raw views and evaluated parameters.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <string_view>
 
@@ -60,6 +61,23 @@ struct ParamSlot {
   double f = 0;
 };
 
+struct KernelArgs;
+
+// The first index of a call that lies outside of what it indexes. Kernels read and write nothing
+// there and note it; parts may do so at the same time.
+struct IndexFault {
+  std::atomic<bool> taken{false};
+  const KernelArgs* where = nullptr;
+  int64_t index = 0, count = 0;
+
+  void note(const KernelArgs& args, int64_t at, int64_t items) {
+    if (taken.exchange(true, std::memory_order_relaxed)) return;
+    where = &args;
+    index = at;
+    count = items;
+  }
+};
+
 // Everything that a kernel sees of an instruction. Operand order is that of operations.def; an
 // absent operand has rank -1. Outputs may share memory with an input only when the planner said so
 // by giving both the same place and shape.
@@ -79,7 +97,14 @@ struct KernelArgs {
   // Scratch of a part: workspace + part * workspace_part, 64-byte aligned, contents undefined.
   uint8_t* workspace = nullptr;
   int64_t workspace_part = 0;
+  IndexFault* fault = nullptr;
 
+  // Whether 0 ≤ index < count; if not, that is noted.
+  bool inside(int64_t index, int64_t count) const {
+    if (index >= 0 && index < count) return true;
+    if (fault != nullptr) fault->note(*this, index, count);
+    return false;
+  }
   uint8_t* scratch(int part) const { return workspace + part * workspace_part; }
   bool has(int slot) const { return params[slot].present; }
   int64_t integer(int slot, int64_t absent = 0) const {

@@ -340,49 +340,30 @@ size_t code_point_count(const std::string& text) {
 
 namespace {
 
-void json_string(const std::string& text, bool ascii, std::string& out) {
-  out += '"';
+// What is not ASCII, and the delete character, as escapes of UTF-16 units.
+std::string ascii_only(std::string_view text) {
+  std::string out;
   char buffer[16];
   for (size_t pos = 0; pos < text.size();) {
-    size_t begin = pos;
     uint32_t c = next_code_point(text, pos);
-    switch (c) {
-      case '"':
-        out += "\\\"";
-        break;
-      case '\\':
-        out += "\\\\";
-        break;
-      case '\n':
-        out += "\\n";
-        break;
-      case '\r':
-        out += "\\r";
-        break;
-      case '\t':
-        out += "\\t";
-        break;
-      case '\b':
-        out += "\\b";
-        break;
-      case '\f':
-        out += "\\f";
-        break;
-      default:
-        if (c < 0x20 || (ascii && c >= 0x7F && c < 0x10000)) {
-          std::snprintf(buffer, sizeof buffer, "\\u%04x", c);
-          out += buffer;
-        } else if (ascii && c >= 0x10000) {
-          uint32_t rest = c - 0x10000;
-          std::snprintf(buffer, sizeof buffer, "\\u%04x\\u%04x", 0xD800 + (rest >> 10),
-                        0xDC00 + (rest & 0x3FF));
-          out += buffer;
-        } else {
-          out.append(text, begin, pos - begin);
-        }
+    if (c < 0x7F) {
+      out += static_cast<char>(c);
+    } else if (c < 0x10000) {
+      std::snprintf(buffer, sizeof buffer, "\\u%04x", c);
+      out += buffer;
+    } else {
+      uint32_t rest = c - 0x10000;
+      std::snprintf(buffer, sizeof buffer, "\\u%04x\\u%04x", 0xD800 + (rest >> 10),
+                    0xDC00 + (rest & 0x3FF));
+      out += buffer;
     }
   }
-  out += '"';
+  return out;
+}
+
+void json_string(const std::string& text, bool ascii, std::string& out) {
+  std::string escaped = json_escape(text);
+  out += '"' + (ascii ? ascii_only(escaped) : escaped) + '"';
 }
 
 void json_break(const JsonStyle& style, int depth, std::string& out) {

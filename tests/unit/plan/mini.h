@@ -57,7 +57,9 @@ struct Mini {
   }
   std::optional<runtime::Program> run(const PlanOptions& options = {}) {
     auto program = plan(graph, types, opt::Answers{&params}, options, sink);
-    for (const Diagnostic& d : sink.all()) ADD_FAILURE() << message_of(d);
+    for (const Diagnostic& d : sink.all()) {  // biases that are asked for may be missing
+      if (d.id != Diag::WBiasMissing) ADD_FAILURE() << message_of(d);
+    }
     return program;
   }
 };

@@ -31,7 +31,8 @@ void copy_whole(const View& x, const View& y) {
 // Visits the elements of `index`: body(offset in y of the place named, walk) for those inside of y.
 // Walk operands: 0 index, 1 y without the axis, 2 src.
 template <class Body>
-void each_place(const View& index, const View& y, const View& src, int64_t axis, Body&& body) {
+void each_place(const KernelArgs& args, const View& index, const View& y, const View& src,
+                int64_t axis, Body&& body) {
   View held = y;
   for (int a = 0; a < index.rank; ++a) held.shape[a] = index.shape[a];
   held.shape[axis] = 1;
@@ -39,7 +40,7 @@ void each_place(const View& index, const View& y, const View& src, int64_t axis,
   Walk<3> at(index, index.rank, operands, 0);
   for (int64_t n = index.count(); n > 0; --n, at.next()) {
     const int64_t i = load_int_at(index, at.offset(0));
-    if (i < 0 || i >= y.shape[axis]) continue;
+    if (!args.inside(i, y.shape[axis])) continue;
     body(at.offset(1) + i * y.stride[axis], at);
   }
 }
@@ -99,7 +100,7 @@ struct Integers {
 
 }  // namespace
 
-// Off the axis, index may be smaller than x. An index outside of x gives 0.
+// Off the axis, index may be smaller than x. An index outside of x gives 0, and the call an error.
 void gather(const KernelArgs& args, int part, int parts) {
   const View &x = args.in[0], &index = args.in[1], &y = args.out[0];
   const int64_t axis = axis_of(x, args.integer(param(Operation::Gather, "axis"), -1));
@@ -111,7 +112,7 @@ void gather(const KernelArgs& args, int part, int parts) {
   Walk<3> at(y, y.rank, operands, share.begin);
   for (int64_t n = share.begin; n < share.end; ++n, at.next()) {
     const int64_t i = load_int_at(index, at.offset(1));
-    if (i < 0 || i >= x.shape[axis]) {
+    if (!args.inside(i, x.shape[axis])) {
       store_at(y, at.offset(2), 0.0f);
     } else {
       move_element(x, at.offset(0) + i * x.stride[axis], y, at.offset(2));
@@ -126,7 +127,7 @@ void scatter(const KernelArgs& args, int part, int) {
   const int64_t axis = axis_of(x, args.integer(param(op, "axis"), -1));
   const ParamSlot& value = args.params[param(op, "value")];
   copy_whole(x, y);
-  each_place(index, y, src.present() ? src : index, axis, [&](int64_t to, const Walk<3>& at) {
+  each_place(args, index, y, src.present() ? src : index, axis, [&](int64_t to, const Walk<3>& at) {
     if (src.present()) {
       move_element(src, at.offset(2), y, to);
     } else if (is_float(y.storage)) {
@@ -150,18 +151,18 @@ void scatter_reduce_as(const KernelArgs& args) {
   const bool include_self = args.integer(param(op, "include_self"), 1) != 0;
   copy_whole(x, y);
   if (!include_self) {
-    each_place(index, y, src, axis,
+    each_place(args, index, y, src, axis,
                [&](int64_t to, const Walk<3>&) { Kind::store(y, to, Kind::first(code)); });
   }
-  each_place(index, y, src, axis, [&](int64_t to, const Walk<3>& at) {
+  each_place(args, index, y, src, axis, [&](int64_t to, const Walk<3>& at) {
     Kind::store(y, to, combine(code, Kind::load(y, to), Kind::load(src, at.offset(2))));
   });
   if (code != ReduceCode::Mean) return;
   // A place is divided when its last contribution is met.
   int64_t n = 0;
-  each_place(index, y, src, axis, [&](int64_t to, const Walk<3>&) {
+  each_place(args, index, y, src, axis, [&](int64_t to, const Walk<3>&) {
     int64_t count = include_self ? 1 : 0, m = 0, last = -1;
-    each_place(index, y, src, axis, [&](int64_t other, const Walk<3>&) {
+    each_place(args, index, y, src, axis, [&](int64_t other, const Walk<3>&) {
       if (other == to) {
         ++count;
         last = m;
@@ -192,7 +193,7 @@ void index_add(const KernelArgs& args, int part, int) {
   Walk<2> at(src, src.rank, operands, 0);
   for (int64_t n = src.count(); n > 0; --n, at.next()) {
     const int64_t i = load_int_at(index, at.index(static_cast<int>(axis)) * index.stride[0]);
-    if (i < 0 || i >= y.shape[axis]) continue;
+    if (!args.inside(i, y.shape[axis])) continue;
     const int64_t to = at.offset(0) + i * y.stride[axis];
     if (is_float(y.storage)) {
       store_at(y, to, load_at(y, to) + load_at(src, at.offset(1)));

@@ -108,7 +108,8 @@ void expert_linear(const KernelArgs& args, int part, int parts) {
     View flat = index;  // index has the leading axes of x: its own last axis is one more
     flat.shape[flat.rank] = 1;
     flat.stride[flat.rank++] = 0;
-    const int64_t expert = load_int_at(index, row_offset(flat, n));
+    const int64_t named = load_int_at(index, row_offset(flat, n));
+    const int64_t expert = args.inside(named, bank.shape[0]) ? named : 0;
     const float* row = input_row(x, n, x_buffer);
     for (int64_t o = share.begin; o < share.end; ++o) {
       const float* weights = weight_row(bank, expert * outputs + o, buffer);

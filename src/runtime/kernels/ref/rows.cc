@@ -12,7 +12,7 @@ int64_t embedding_workspace(const KernelArgs& args, int) {
   return args.out[0].last() * static_cast<int64_t>(sizeof(float));
 }
 
-// An id outside of the table gives a row of zeros: what is read must be inside, whatever is asked.
+// An id outside of the table gives a row of zeros, and the call an error.
 void embedding(const KernelArgs& args, int part, int parts) {
   const View &ids = args.in[0], &table = args.in[1], &y = args.out[0];
   const int64_t width = y.last(), step = y.stride[y.rank - 1];
@@ -22,7 +22,7 @@ void embedding(const KernelArgs& args, int part, int parts) {
   const Share share = share_of(ids.count(), 1, part, parts);
   for (int64_t n = share.begin; n < share.end; ++n) {
     const int64_t id = load_int_at(ids, Walk<1>(ids, ids.rank, operands, n).offset(0));
-    if (id >= 0 && id < table.shape[0]) {
+    if (args.inside(id, table.shape[0])) {
       read_weight_row(table, id, 0, width, row);
     } else {
       std::fill(row, row + width, 0.0f);

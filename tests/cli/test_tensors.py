@@ -1,0 +1,181 @@
+"""Tensors in and out: one call, embeddings."""
+
+import json
+import pathlib
+import struct
+
+import checkpoints as ck
+import harness as h
+
+S = h.suite()
+
+
+def read_safetensors(path: pathlib.Path) -> dict:
+    """Names with dtype, shape and bytes."""
+    data = path.read_bytes()
+    length = struct.unpack("<Q", data[:8])[0]
+    header = json.loads(data[8 : 8 + length])
+    body = data[8 + length :]
+    return {
+        name: (e["dtype"], e["shape"], body[e["data_offsets"][0] : e["data_offsets"][1]])
+        for name, e in header.items() if name != "__metadata__"
+    }  # fmt: skip
+
+
+def test_forward(model: pathlib.Path, encoder: pathlib.Path) -> None:
+    """Tensors in and out."""
+    inputs, outputs = S.folder / "in.safetensors", S.folder / "out.safetensors"
+
+    def write(name, dtype, shape, data) -> None:
+        entry = {name: {"dtype": dtype, "shape": shape, "data_offsets": [0, len(data)]}}
+        inputs.write_bytes(ck.raw_safetensors(entry, data))
+
+    write("input_ids", "I64", [1, 4], struct.pack("<4q", 5, 17, 30, 2))
+    words = ["--inputs", inputs, "-o", outputs]
+    S.answers("forward", S.run("forward", model, *words), 0)
+    found = read_safetensors(outputs)
+    S.check(
+        "forward: logits",
+        found.get("logits", (0, 0, b""))[:2] == ("F32", [1, 4, ck.VOCAB]),
+        str(list(found)),
+    )
+    write("input_ids", "I32", [1, 4], struct.pack("<4i", 5, 7, 4, 2))
+    S.answers("forward of an encoder, int32", S.run("forward", encoder, *words), 0)
+    found = read_safetensors(outputs)
+    S.check("forward: hidden states", "last_hidden_state" in found, str(list(found)))
+    S.fails(
+        "forward without inputs",
+        ["forward", model, "--inputs", S.folder / "none", "-o", outputs],
+        3,
+        "FILE-READ",
+    )
+    write("ids", "I64", [1, 4], struct.pack("<4q", 5, 17, 30, 2))
+    S.fails(
+        "forward with another name",
+        ["forward", encoder, *words],
+        1,
+        "RUN-INPUT",
+        says="input_ids",
+    )
+    write("input_ids", "I64", [4], struct.pack("<4q", 5, 7, 4, 2))
+    S.fails(
+        "forward with too few axes",
+        ["forward", encoder, *words],
+        1,
+        "RUN-RANK",
+        says="axes",
+    )
+    write("input_ids", "I64", [1, 2], struct.pack("<2q", 5, 99999))
+    S.fails(
+        "forward with an unknown id",
+        ["forward", model, *words],
+        2,
+        "USE-VALUE",
+        says="99999",
+    )
+    for bad in (len(ck.WORDS), 1 << 40, -1):
+        write("input_ids", "I64", [1, 4], struct.pack("<4q", 5, 7, bad, 2))
+        S.fails(
+            f"forward of an encoder with id {bad}",
+            ["forward", encoder, *words],
+            1,
+            "RUN-INDEX",
+            says=rf"index {bad} is outside of 10 rows of `embeddings\.word_embeddings\.weight`",
+        )
+    write("input_ids", "I64", [1, 40], struct.pack("<40q", *[5] * 40))
+    S.fails(
+        "forward beyond the positions",
+        ["forward", encoder, *words],
+        1,
+        "RUN-INDEX",
+        says="32 rows of `embeddings.position_embeddings.weight`",
+    )
+    write("input_ids", "I64", [1, 4], struct.pack("<4q", 5, 7, 4, 2))
+    S.fails(
+        "forward to nowhere",
+        ["forward", encoder, "--inputs", inputs, "-o", S.folder / "no" / "x"],
+        3,
+        "FILE-WRITE",
+    )
+
+
+def test_embed(encoder: pathlib.Path, model: pathlib.Path) -> None:
+    """Vectors of texts."""
+    answer = S.run("embed", encoder, "the sky", "blue.", "is", "--json")
+    S.answers("embed --json", answer, 0)
+    rows = answer.json()["embeddings"]
+    S.check(
+        "embed: shape",
+        len(rows) == 3 and all(len(row) == 12 for row in rows),
+        answer.out[:200],
+    )
+    alone = [
+        S.run("embed", encoder, text, "--json").json()["embeddings"][0]
+        for text in ("the sky", "blue.", "is")
+    ]
+    most = max(abs(a - b) for x, y in zip(rows, alone) for a, b in zip(x, y))
+    S.check("embed: a padded batch equals the rows alone", most < 1e-4, str(most))
+    unit = S.run("embed", encoder, "the sky", "--json", "--normalize").json()[
+        "embeddings"
+    ][0]
+    S.check("embed --normalize", abs(sum(x * x for x in unit) - 1) < 1e-4, str(unit))
+    pools = [
+        S.run("embed", encoder, "the sky", "--json", "--pool", p).json()["embeddings"]
+        for p in ("cls", "last", "mean", "none")
+    ]
+    S.check(
+        "embed --pool",
+        pools[0][0] == pools[3][0]
+        and pools[1][0] == pools[3][-1]
+        and len(pools[3]) == 4,
+        str(pools)[:300],
+    )
+    mean = [sum(column) / 4 for column in zip(*pools[3])]
+    S.check(
+        "embed --pool mean",
+        max(abs(a - b) for a, b in zip(mean, pools[2][0])) < 1e-4,
+        str(mean),
+    )
+    (S.folder / "lines.txt").write_text("the sky\nis blue.\n")
+    npy = S.folder / "out.npy"
+    S.answers(
+        "embed -f -o npy",
+        S.run("embed", encoder, "-f", S.folder / "lines.txt", "-o", npy),
+        0,
+    )
+    S.check(
+        "embed: npy",
+        npy.read_bytes()[:6] == b"\x93NUMPY" and b"(2,12,)" in npy.read_bytes()[:128],
+        repr(npy.read_bytes()[:80]),
+    )
+    out = S.folder / "out2.safetensors"
+    S.answers("embed -o safetensors", S.run("embed", encoder, "the sky", "-o", out), 0)
+    S.check("embed: safetensors", read_safetensors(out)["embeddings"][1] == [1, 12], "")
+    S.answers(
+        "embed as text",
+        S.run("embed", encoder, "the sky"),
+        0,
+        out=r"^(-?\d\S* ){11}-?\d\S*\n$",
+    )
+    S.fails("embed of nothing", ["embed", encoder], 2, "USE-PROMPT")
+    S.fails(
+        "embed beyond the context",
+        ["embed", encoder, "the " * 50],
+        2,
+        "USE-CONTEXT",
+        says="52.*32",
+    )
+    S.fails(
+        "embed with a decoder",
+        ["embed", model, "the"],
+        1,
+        "RUN-VALUE",
+        says="encoder|hidden",
+    )
+    S.fails(
+        "run with an encoder", ["run", encoder, "the"], 1, "RUN-INPUT", says="logits"
+    )
+
+
+if __name__ == "__main__":
+    S.run_all(test_forward, test_embed)
