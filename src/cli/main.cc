@@ -32,6 +32,8 @@ int call_verb(const Options& options) {
       return verb_dump(options);
     case Verb::Fmt:
       return verb_fmt(options);
+    case Verb::Compile:
+      return verb_compile(options);
     case Verb::Explain:
       return verb_explain(options);
     case Verb::Inspect:

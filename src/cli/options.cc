@@ -140,6 +140,16 @@ void add_compile_verbs(CLI::App& app, Options& o) {
   fmt->add_option("file", o.fmt.files, "program files; `-` reads standard input, writes the result")
       ->required();
   fmt->add_flag("--check", o.fmt.check, "write nothing; list the files whose layout differs");
+  CLI::App* compile = verb("compile", "write a standalone module for a framework", Verb::Compile);
+  compile->add_option("file", o.compile.file, "checkpoint, program file or zoo program")
+      ->required();
+  compile->add_option("--checkpoint", o.compile.checkpoint, "checkpoint to compile for");
+  compile->add_option("--target", o.compile.target, "framework: torch")->required();
+  compile->add_option("-o,--output", o.compile.output, "file to write")->required();
+  compile->add_flag("--force", o.compile.force, "write over a file that is there");
+  compile->add_option("--optimize", o.model.optimize, "0 switches the passes off")
+      ->check(CLI::Range(0, 1));
+  add_program(*compile, o.model);
   CLI::App* explain = verb("explain", "what a diagnostic means", Verb::Explain);
   explain->add_option("code", o.explain_code, "diagnostic code")->required();
   CLI::App* completion = verb("completion", "shell completion script", Verb::Completion);

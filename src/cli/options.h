@@ -129,6 +129,14 @@ struct FmtOptions {
   bool check = false;
 };
 
+struct CompileOptions {
+  std::string file;        // program, or checkpoint directory
+  std::string checkpoint;  // beside a program
+  std::string target;      // torch
+  std::string output;
+  bool force = false;
+};
+
 struct BenchOptions {
   std::vector<int64_t> prompt{512};
   std::vector<int64_t> generate{128};
@@ -151,6 +159,7 @@ enum class Verb : uint8_t {
   Check,
   Dump,
   Fmt,
+  Compile,
   Explain,
   Inspect,
   Zoo,
@@ -175,6 +184,7 @@ struct Options {
   CheckOptions check;
   DumpOptions dump;
   FmtOptions fmt;
+  CompileOptions compile;
   BenchOptions bench;
   std::string explain_code;
   std::string shell;  // completion bash|zsh|fish

@@ -7,6 +7,7 @@
 #include "cli/model_setup.h"
 #include "cli/output.h"
 #include "cli/report.h"
+#include "cli/target.h"
 #include "cli/verbs.h"
 #include "driver/check.h"
 #include "runtime/core/program.h"
@@ -16,52 +17,6 @@
 
 namespace axon::cli {
 namespace {
-
-struct Target {
-  driver::ModelRequest request;
-  std::optional<formats::Checkpoint> checkpoint;
-  driver::ProgramText text;
-};
-
-// What is compiled: a program file or zoo name, with or without a checkpoint, or a checkpoint
-// alone.
-Result<Target> find_target(const Options& options, const std::string& file,
-                           const std::string& checkpoint) {
-  Target out;
-  out.request = request_of(options.model);
-  std::string model = checkpoint;
-  bool is_program = !is_directory(file) &&
-                    (ends_with(file, ".axon") || driver::find_zoo_program(file).has_value());
-  // A directory may have the name of a program: with a checkpoint beside it, the program is meant.
-  is_program |= !model.empty() && driver::find_zoo_program(file).has_value();
-  if (is_program) {
-    out.request.program = file;
-    if (!file_exists(file) && starts_with(file, "zoo/"))
-      out.request.program = file.substr(4, file.size() - 9);
-  } else if (model.empty()) {
-    model = file;
-  } else {
-    return Error{"USE-OPTION",
-                 "`" + file + "` is no program file (`.axon`) and no name of `axon zoo`",
-                 {},
-                 -1,
-                 {}};
-  }
-  if (!model.empty()) {
-    AXON_TRY(formats::Checkpoint opened, formats::open_checkpoint(model));
-    out.checkpoint = std::move(opened);
-  }
-  if (!is_program && model.empty())
-    return Error{"FILE-READ", "there is no program or checkpoint with an empty name", {}, -1, {}};
-  AXON_TRY(out.text,
-           driver::find_program(out.request, out.checkpoint ? &*out.checkpoint : nullptr));
-  return out;
-}
-
-sema::Answers answers_of(const Target& target) {
-  if (!target.checkpoint) return {};
-  return {&target.checkpoint->config, &target.checkpoint->params->index()};
-}
 
 constexpr std::string_view kStages =
     "stages: parse, resolve, materialize, normalize, elaborate, flatten, typecheck, graph-ir, "

@@ -14,6 +14,7 @@ int verb_forward(const Options& options);
 int verb_check(const Options& options);
 int verb_dump(const Options& options);
 int verb_fmt(const Options& options);
+int verb_compile(const Options& options);
 int verb_explain(const Options& options);
 int verb_inspect(const Options& options);
 int verb_zoo(const Options& options);

@@ -17,4 +17,6 @@ std::string version_text() {
                      FMT_VERSION / 100 % 100, FMT_VERSION % 100);
 }
 
+std::string version_number() { return AXON_VERSION; }
+
 }  // namespace axon::cli

@@ -7,5 +7,7 @@ namespace axon::cli {
 
 // Version, instruction set chosen, libraries.
 std::string version_text();
+// The version alone.
+std::string version_number();
 
 }  // namespace axon::cli

@@ -21,5 +21,6 @@ struct Files {
 Files library();  // stdlib/
 Files zoo();      // zoo/
 Files errors();   // docs/errors.md
+Files prelude();  // prelude/
 
 }  // namespace axon::embedded

@@ -80,13 +80,33 @@ class Maker {
     if (!start) return false;
     TreeId after = start->outputs[static_cast<size_t>(calls_.roles.new_cache)];
     cache_ = with_past(after);
-    if (!calls_.cached) return false;
+    find_limit();
     extending_ = true;
     auto next = flat_call(main_.inputs.size());
     if (!next) return false;
     TreeId again = next->outputs[static_cast<size_t>(calls_.roles.new_cache)];
     if (opt::same_structure(calls_.forest, cache_, again)) return true;
     return fail("calls with a cache", "the cache changes its form from call to call");
+  }
+
+  // The size that the capacity's axis has in a call without one.
+  void find_limit() {
+    if (calls_.roles.capacity < 0) return;
+    without_capacity_ = true;  // nor a padding mask, whose width would be the capacity
+    auto flat = flat_call(calls_.roles.mask < 0 ? main_.inputs.size()
+                                                : static_cast<size_t>(calls_.roles.mask));
+    without_capacity_ = false;
+    if (!flat) return;
+    std::vector<opt::Leaf> stores = opt::leaves(calls_.forest, cache_);
+    TreeId cache = flat->outputs[static_cast<size_t>(calls_.roles.new_cache)];
+    std::vector<opt::Leaf> sized = opt::leaves(calls_.forest, cache);
+    for (size_t i = 0; i < stores.size() && i < sized.size(); ++i) {
+      const Tree &store = calls_.forest[stores[i].tree], &now = calls_.forest[sized[i].tree];
+      for (size_t axis = 0; axis < store.dims.size() && axis < now.dims.size(); ++axis) {
+        if (dims_.as_symbol(store.dims[axis]) == calls_.capacity)
+          calls_.limit = dims_.as_integer(now.dims[axis]).value_or(0);
+      }
+    }
   }
 
   TreeId with_past(TreeId id) {
@@ -126,6 +146,7 @@ class Maker {
     int role = static_cast<int>(i);
     if (role == r.cache) return extending_ ? cache_ : forest.null();
     if (role == r.use_cache) return forest.boolean(calls_.cached);
+    if (role == r.capacity && without_capacity_) return forest.null();
     if (role == r.capacity)
       return forest.integer(dims_.of(calls_.cached ? calls_.capacity : calls_.tokens));
     if (i == left_out) return forest.null();
@@ -173,7 +194,7 @@ class Maker {
   DiagSink& sink_;
   Calls calls_;
   TreeId cache_;
-  bool extending_ = false;
+  bool extending_ = false, without_capacity_ = false;
   Error error_ = unsupported("this program", "see the messages above");
 };
 

@@ -23,6 +23,7 @@ struct Calls {
   bool cached = false;
   SymbolId batch, tokens;        // B, S: axes of the first input
   SymbolId past, capacity;       // cached programs
+  int64_t limit = 0;             // the capacity that the program takes when none is given; 0: none
   std::vector<size_t> optional;  // inputs of MAIN that may be left out, in order
   std::optional<opt::Specialised> all;
   std::vector<opt::Specialised> without;

@@ -97,16 +97,7 @@ class Printer {
   void broken(size_t indent, std::string head, const Expr& expr, std::string_view tail, bool wrap) {
     std::string whole = head + (wrap ? bare(expr) : flat(expr)) + std::string(tail);
     if (fits(indent, whole)) return line(indent, whole);
-    if (expr.kind == Expr::Kind::Call || expr.kind == Expr::Kind::Index) {
-      bool is_call = expr.kind == Expr::Kind::Call;
-      std::string open = head + flat(expr.items[0]) + (is_call ? "(" : "[");
-      bool chained = wrap && chain_length(expr) > 1;
-      if (!chained && fits(indent, open) && expr.items.size() > 1) {
-        line(indent, open);
-        items(indent + 4, expr.items, 1);
-        return line(indent, std::string(is_call ? ")" : "]") + std::string(tail));
-      }
-    }
+    if (!(wrap && chain_length(expr) > 1) && trailers(indent, head, expr, tail)) return;
     if (expr.kind == Expr::Kind::Tuple || expr.kind == Expr::Kind::List) {
       bool is_tuple = expr.kind == Expr::Kind::Tuple;
       line(indent, head + (is_tuple ? "(" : "["));
@@ -119,6 +110,32 @@ class Printer {
     line(indent, ")" + std::string(tail));
   }
 
+  // Splits within the last bracket before which the line fits: `f(\n…\n)`, `f(\n…\n).g(x)`.
+  bool trailers(size_t indent, const std::string& head, const Expr& expr, std::string_view tail) {
+    std::string behind(tail);
+    const Expr* here = &expr;
+    for (;;) {
+      bool is_call = here->kind == Expr::Kind::Call, is_index = here->kind == Expr::Kind::Index;
+      if (!is_call && !is_index && here->kind != Expr::Kind::Attribute) break;
+      std::string open = head + flat(here->items[0]) + (is_call ? "(" : "[");
+      if (here->kind != Expr::Kind::Attribute && here->items.size() > 1 && fits(indent, open)) {
+        line(indent, open);
+        items(indent + 4, here->items, 1);
+        line(indent, (is_call ? ")" : "]") + behind);
+        return true;
+      }
+      Expr shell = *here;
+      shell.items[0] = atom("");
+      behind = flat(shell) + behind;
+      here = &here->items[0];
+    }
+    if (here == &expr || binding(*here) == kAtom) return false;
+    line(indent, head + "(");
+    pieces(indent + 4, "", *here, "");
+    line(indent, ")" + behind);
+    return true;
+  }
+
   // Within brackets: split at operators or at the dots of a chain.
   void pieces(size_t indent, const std::string& head, const Expr& expr, std::string_view tail) {
     std::string whole = head + flat(expr) + std::string(tail);
@@ -128,6 +145,8 @@ class Printer {
       split(expr, binding(expr.text), parts);
     } else if (expr.kind == Expr::Kind::Conditional) {
       parts = {flat(expr.items[0]), "if " + flat(expr.items[1]), "else " + flat(expr.items[2])};
+    } else if (expr.kind == Expr::Kind::ForIn) {
+      parts = {flat(expr.items[0]), "for " + flat(expr.items[1]) + " in " + flat(expr.items[2])};
     } else if (chain_length(expr) > 1) {
       chain(expr, parts);
     } else {

@@ -51,6 +51,17 @@ graph::Operand Emitter::ref(graph::ValueId value) {
   return operand;
 }
 
+void Emitter::rename(graph::ValueId value, NameId name, int depth) {
+  if (!module().values[value].producer.valid()) return;
+  auto [known, fresh] = named_at_.emplace(value, depth);
+  if (!fresh && known->second <= depth) return;
+  known->second = depth;
+  std::string_view now = names_.text(module().values[value].name), wanted = names_.text(name);
+  bool same =
+      starts_with(now, wanted) && (now.size() == wanted.size() || now[wanted.size()] == '_');
+  if (!same) module().values[value].name = unique_name(name);
+}
+
 const graph::Node* Emitter::producer(graph::ValueId value) {
   graph::NodeId node = module().values[value].producer;
   return node.valid() ? &module().nodes[node] : nullptr;

@@ -37,6 +37,8 @@ class Emitter {
   // A core.list; its value has no element type.
   graph::ValueId list(std::vector<graph::Operand> items, TypeId type, const Origin& origin);
   graph::Operand ref(graph::ValueId value);
+  // A name given at a smaller depth of calls stays; inputs and phantoms keep theirs.
+  void rename(graph::ValueId value, NameId name, int depth);
   const graph::Node* producer(graph::ValueId value);
   graph::Path path(NameId dotted);  // absolute; `{i}` becomes a placeholder
 
@@ -71,6 +73,7 @@ class Emitter {
   Interner& names_;
   std::unordered_multimap<size_t, graph::NodeId> by_hash_;
   std::unordered_map<NameId, int, IdHash> taken_;
+  std::unordered_map<graph::ValueId, int, IdHash> named_at_;  // depth of calls
   std::unordered_map<NameId, DimId, IdHash> markers_;
   std::unordered_set<graph::ValueId, IdHash> dependent_, phantoms_;
   bool in_round_ = false;

@@ -5,6 +5,7 @@
 
 #include "opt/simplify.h"
 #include "opt/specialise/specialiser.h"
+#include "support/text.h"
 
 namespace axon::opt {
 namespace {
@@ -99,6 +100,7 @@ TreeId Specialiser::run_module(graph::ModuleId id, const Args& args, const graph
   frame.values.resize(module.values.size());
   frame.caller = caller;
   frame.call = call;
+  frame.depth = caller ? caller->depth + 1 : 0;
   if (caller && call) frame.scope = scope_of(*frame_, *call);
   for (size_t i = 0; i < args.size(); ++i) {
     const graph::Value& value = module.values[module.inputs[i]];
@@ -106,6 +108,7 @@ TreeId Specialiser::run_module(graph::ModuleId id, const Args& args, const graph
     if (!tree.valid()) return {};
     bind_param_symbol(frame, value.name, tree);
     bind_dims(frame, value.type, tree);
+    name_value(value.name, tree, frame);
     frame.values[static_cast<size_t>(module.inputs[i].index)] = tree;
   }
   Frame* outer = frame_;
@@ -147,6 +150,7 @@ bool Specialiser::run_node(Frame& frame, const graph::Node& node) {
     result = coerce(result, node.type);
     if (!check_type(frame, node.type, result)) return false;
     frame.values[static_cast<size_t>(node.outputs[0].index)] = result;
+    name_value(graph_[frame.id].values[node.outputs[0]].name, result, frame);
     return true;
   }
   const Tree& tree = forest_[result];
@@ -168,8 +172,15 @@ bool Specialiser::run_node(Frame& frame, const graph::Node& node) {
     TreeId item = coerce(items[i], type);
     if (!check_type(frame, type, item)) return false;
     frame.values[static_cast<size_t>(node.outputs[i].index)] = item;
+    name_value(module.values[node.outputs[i]].name, item, frame);
   }
   return true;
+}
+
+// A value has the name under which the outermost definition knows it.
+void Specialiser::name_value(NameId name, TreeId tree, const Frame& frame) {
+  if (is_tensor(tree) && !starts_with(names_.text(name), "_"))
+    emitter_.rename(forest_[tree].value, name, frame.depth);
 }
 
 TreeId Specialiser::evaluate(Frame& frame, Op op, graph::ModuleId callee,
@@ -256,6 +267,7 @@ bool Specialiser::repeat(Frame& frame, const graph::Node& node) {
   for (size_t i = 0; i < node.outputs.size(); ++i) {
     frame.values[static_cast<size_t>(node.outputs[i].index)] = carries[i];
     if (!check_type(frame, graph_[frame.id].values[node.outputs[i]].type, carries[i])) return false;
+    name_value(graph_[frame.id].values[node.outputs[i]].name, carries[i], frame);
   }
   return true;
 }

@@ -20,6 +20,7 @@ struct Frame {
   const Frame* caller = nullptr;
   const graph::Node* call = nullptr;  // in the caller
   NameId scope;                       // of nodes without their own: the caller's
+  int depth = 0;                      // calls around it
 };
 
 // What a round of a loop found out that depends on the round, or on lists that are carried. Another
@@ -60,6 +61,7 @@ class Specialiser {
                     const Frame* caller);
   bool run_body(Frame& frame);
   bool run_node(Frame& frame, const graph::Node& node);
+  void name_value(NameId name, TreeId tree, const Frame& frame);
   TreeId evaluate(Frame& frame, Op op, graph::ModuleId callee,
                   const std::vector<graph::Operand>& inputs, const std::vector<graph::Attr>& attrs,
                   TypeId type);

@@ -1,0 +1,59 @@
+// `axon compile`: a program as the source of a framework's module.
+#include <algorithm>
+
+#include "cli/output.h"
+#include "cli/report.h"
+#include "cli/target.h"
+#include "cli/verbs.h"
+#include "cli/version.h"
+#include "driver/emit.h"
+#include "support/file.h"
+#include "support/text.h"
+
+namespace axon::cli {
+namespace {
+
+Error usage(std::string message, std::string hint) {
+  return {"USE-VALUE", std::move(message), {}, -1, std::move(hint)};
+}
+
+// Names only, without folders, so that the same input gives the same bytes everywhere.
+std::string command_of(const CompileOptions& options) {
+  std::string out = "axon compile " + base_name(options.file);
+  if (!options.checkpoint.empty()) out += " --checkpoint " + base_name(options.checkpoint);
+  return out + " --target " + options.target + " -o " + base_name(options.output);
+}
+
+}  // namespace
+
+int verb_compile(const Options& options) {
+  const CompileOptions& compile = options.compile;
+  std::vector<std::string> targets = driver::emit_targets();
+  if (std::find(targets.begin(), targets.end(), compile.target) == targets.end())
+    return report_error(
+        usage("`--target " + compile.target + "` is no target", "targets: " + join(targets, ", ")),
+        options.common);
+  if (file_exists(compile.output) && !compile.force)
+    return report_error(
+        usage("`" + compile.output + "` is there already", "write over it with --force"),
+        options.common);
+  auto target = find_target(options, compile.file, compile.checkpoint);
+  if (!target) return report_error(target.error(), options.common);
+  driver::Frontend frontend = driver::compile_text(target->text, target->request,
+                                                   answers_of(*target), driver::Stage::GraphIr);
+  int status = report_session(*frontend.session, options.common);
+  if (status != 0) return status;
+  driver::EmitOptions emit{compile.target, command_of(compile), version_number()};
+  auto source = driver::emit_source(frontend, target->text,
+                                    target->checkpoint ? &*target->checkpoint : nullptr, emit);
+  if (!frontend.session->sink.all().empty()) {
+    driver::point_at_program(*frontend.session);
+    status = report_session(*frontend.session, options.common);
+    if (status != 0) return status;
+  }
+  if (!source) return report_error(source.error(), options.common);
+  auto written = write_file(compile.output, *source);
+  return written ? 0 : report_error(written.error(), options.common);
+}
+
+}  // namespace axon::cli

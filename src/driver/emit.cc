@@ -1,0 +1,42 @@
+// Calls the emitter of a target.
+#include "driver/emit.h"
+
+#include "emit/torch/emit.h"
+#include "graph/text.h"
+
+namespace axon::driver {
+namespace {
+
+// FNV-1a: the same for the same Graph on every machine.
+uint64_t hash_of(std::string_view text) {
+  uint64_t hash = 14695981039346656037ull;
+  for (char c : text) hash = (hash ^ static_cast<unsigned char>(c)) * 1099511628211ull;
+  return hash;
+}
+
+}  // namespace
+
+std::vector<std::string> emit_targets() { return {"torch"}; }
+
+Result<std::string> emit_source(Frontend& frontend, const ProgramText& text,
+                                const formats::Checkpoint* checkpoint, const EmitOptions& options) {
+  if (!checkpoint)
+    return Error{"EMIT-CONFIG",
+                 "the shapes of parameters come from a checkpoint, and none is given",
+                 {},
+                 -1,
+                 "give one with --checkpoint"};
+  sema::Session& session = *frontend.session;
+  emit::TorchRequest request;
+  request.graph = &*frontend.graph;
+  request.answers = {&checkpoint->params->index(), &checkpoint->config};
+  request.program = text.main.empty() ? text.name : text.main;
+  request.command = options.command;
+  request.version = options.version;
+  request.task = text.task;
+  request.hash = hash_of(graph::write_graph(*frontend.graph, session.types));
+  request.files = &session.files;
+  return emit::emit_torch(request, session.types, session.sink);
+}
+
+}  // namespace axon::driver

@@ -1,0 +1,26 @@
+// A program and a checkpoint as the source of a framework's module.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "driver/frontend.h"
+#include "driver/model.h"
+
+namespace axon::driver {
+
+// The names that `--target` takes.
+std::vector<std::string> emit_targets();
+
+struct EmitOptions {
+  std::string target;   // of emit_targets()
+  std::string command;  // that makes the file again
+  std::string version;
+};
+
+// Needs a front end that got to the Graph. Errors: BACK-UNSUPPORTED, EMIT-CONFIG without a
+// checkpoint; what the program itself does wrong is in the session's sink.
+Result<std::string> emit_source(Frontend& frontend, const ProgramText& text,
+                                const formats::Checkpoint* checkpoint, const EmitOptions& options);
+
+}  // namespace axon::driver

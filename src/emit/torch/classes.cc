@@ -1,0 +1,168 @@
+// Constructors and names of module classes.
+#include "emit/torch/classes.h"
+
+#include <fmt/format.h>
+
+#include <cctype>
+
+#include "emit/py/print.h"
+#include "emit/py/template.h"
+#include "emit/torch/forward.h"
+#include "emit/torch/root.h"
+#include "support/text.h"
+
+namespace axon::emit::torch {
+namespace {
+
+using py::expand;
+using py::Expr;
+using py::Stmt;
+
+class Classes {
+ public:
+  explicit Classes(Program& program) : p_(program) {}
+
+  Result<std::vector<Stmt>> run() {
+    AXON_TRY_VOID(write(p_.outline.root));
+    return std::move(out_);
+  }
+
+ private:
+  static bool is_number(const std::string& segment) {
+    return !segment.empty() && std::isdigit(static_cast<unsigned char>(segment[0]));
+  }
+
+  // Children first, so that every class stands before its use.
+  Result<void> write(BlockId id) {
+    for (BlockId child : p_.block(id).children) AXON_TRY_VOID(write(child));
+    const Block& block = p_.block(id);
+    if (block.kind == Block::Kind::List) {
+      if (!block.params.empty())
+        return unsupported(what(block), "a list has parameters of its own");
+      return {};
+    }
+    if (block.kind == Block::Kind::Layer && layer_constructor(p_, id)) return {};
+    if (!p_.is_root(id)) p_.classes[id] = "?";  // calls of it are those of a class
+    std::vector<Stmt> body;
+    AXON_TRY(Stmt init, constructor(id));
+    if (!init.body.empty()) body.push_back(std::move(init));
+    if (block.kind != Block::Kind::Container) {
+      AXON_TRY(Stmt forward, write_forward(p_, id));
+      body.push_back(std::move(forward));
+    }
+    if (p_.is_root(id)) {
+      std::vector<Stmt> more = root_methods(p_);
+      body.insert(body.end(), more.begin(), more.end());
+    }
+    std::string text = py::print(body);
+    for (const auto& [known, name] : written_) {
+      if (known != text || p_.is_root(id)) continue;
+      p_.classes[id] = name;
+      return {};
+    }
+    std::string name = name_of(id);
+    p_.classes[id] = name;
+    written_.emplace_back(std::move(text), name);
+    body.insert(body.begin(), py::docstring(doc(id)));
+    out_.push_back(py::class_(name, {expand("nn.Module")}, std::move(body)));
+    return {};
+  }
+
+  static std::string what(const Block& block) {
+    return fmt::format("the parameters below `{}`", block.path);
+  }
+
+  std::string doc(BlockId id) const {
+    const Block& block = p_.block(id);
+    std::string place = place_of(p_, id);
+    std::string where = place.empty() ? "" : " (" + place + ")";
+    if (p_.is_root(id)) return fmt::format("The program `{}`{}.", p_.request.program, where);
+    return fmt::format("`{}`{}.", block.path, where);
+  }
+
+  // From the path: the last segment; of the rounds of a list, one of what the list is called.
+  std::string name_of(BlockId id) {
+    if (p_.is_root(id)) return p_.names.unique(py::class_name(p_.request.program));
+    std::string segment = p_.block(id).segment;
+    BlockId up = p_.block(id).parent;
+    if (segment[0] == '{' || is_number(segment)) {
+      segment = p_.block(up).segment;
+      if (segment.size() > 2 && segment.back() == 's') segment.pop_back();
+      up = p_.block(up).parent;
+    }
+    std::string name = py::class_name(segment);
+    bool taken = segment == "self" || p_.names.taken(name);  // `Self` means something else
+    if (taken && up.valid() && !p_.is_root(up)) {
+      bool round = p_.block(up).segment[0] == '{';
+      name = py::class_name(p_.block(round ? p_.block(up).parent : up).segment) + name;
+    }
+    return p_.names.unique(name);
+  }
+
+  // What makes the module of a block.
+  Result<Expr> maker(BlockId id) {
+    const Block& block = p_.block(id);
+    if (block.kind == Block::Kind::List) return list_maker(id);
+    if (block.kind == Block::Kind::Layer && p_.classes.count(id) == 0)
+      return *layer_constructor(p_, id);
+    return py::call(py::atom(p_.classes.at(id)));
+  }
+
+  Result<Expr> list_maker(BlockId id) {
+    std::vector<Expr> elements;
+    for (BlockId child : p_.block(id).children) {
+      const std::string& segment = p_.block(child).segment;
+      AXON_TRY(Expr element, maker(child));
+      if (segment[0] == '{') {
+        int64_t count = count_of(id);
+        if (count < 0 || p_.block(id).children.size() != 1)
+          return unsupported(what(p_.block(id)), "they are numbered in several ways");
+        Expr rounds = expand("range({0})", {py::integer(count)});
+        Expr each{Expr::Kind::ForIn, "", {std::move(element), py::atom("_"), std::move(rounds)}};
+        return py::call(py::dotted("nn.ModuleList"), {std::move(each)});
+      }
+      if (segment != std::to_string(elements.size()))
+        return unsupported(what(p_.block(id)), "they are not numbered from 0");
+      elements.push_back(std::move(element));
+    }
+    return py::call(py::dotted("nn.ModuleList"), {py::list(std::move(elements))});
+  }
+
+  int64_t count_of(BlockId list) const {
+    for (const LoopBlock& loop : p_.outline.loops) {
+      if (loop.list == list) return static_cast<int64_t>(loop.count);
+    }
+    return -1;
+  }
+
+  Result<Stmt> constructor(BlockId id) {
+    std::vector<Stmt> body;
+    for (BlockId child : p_.block(id).children) {
+      const std::string& segment = p_.block(child).segment;
+      if (segment[0] == '{' || is_number(segment) || py::identifier(segment) != segment ||
+          py::is_keyword(segment))
+        return unsupported(what(p_.block(child)), "a segment is no name in Python");
+      AXON_TRY(Expr made, maker(child));
+      body.push_back(py::assign(expand("self." + segment), std::move(made)));
+    }
+    for (const BlockParam& param : p_.block(id).params) {
+      std::vector<Expr> sizes;
+      for (int64_t n : param.shape) sizes.push_back(py::integer(n));
+      Expr value =
+          expand("nn.Parameter({0})", {py::call(py::dotted("torch.empty"), std::move(sizes))});
+      body.push_back(py::assign(expand("self." + param.name), std::move(value)));
+    }
+    if (!body.empty()) body.insert(body.begin(), py::evaluate(expand("super().__init__()")));
+    return py::def("__init__", {{"self", {}, {}}}, py::atom("None"), std::move(body));
+  }
+
+  Program& p_;
+  std::vector<Stmt> out_;
+  std::vector<std::pair<std::string, std::string>> written_;  // body, class
+};
+
+}  // namespace
+
+Result<std::vector<Stmt>> write_classes(Program& program) { return Classes(program).run(); }
+
+}  // namespace axon::emit::torch

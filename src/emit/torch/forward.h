@@ -1,0 +1,20 @@
+// The `forward` of a block.
+#pragma once
+
+#include "emit/py/tree.h"
+#include "emit/torch/program.h"
+
+namespace axon::emit::torch {
+
+// Errors: BACK-UNSUPPORTED, with the operation and where it stands.
+Result<py::Stmt> write_forward(Program& program, BlockId id);
+// The constructor of a layer of the framework; nothing where the block must be a class of its own.
+std::optional<py::Expr> layer_constructor(Program& program, BlockId id);
+// `Tensor`, `Tensor | None`.
+py::Expr annotation(const Program& program, graph::ValueId value);
+// The class of several results.
+std::string output_name(const Program& program);
+// The name of MAIN's input in role `role`; empty when there is none.
+std::string input_name(const Program& program, int role);
+
+}  // namespace axon::emit::torch

@@ -1,0 +1,227 @@
+// What functions of blocks need, found from the leaves upwards.
+#include "emit/torch/program.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "support/text.h"
+
+namespace axon::emit::torch {
+namespace {
+
+using graph::NodeId;
+using graph::Operand;
+using graph::ValueId;
+
+void walk(const Program& program, const std::vector<Item>& items, std::vector<NodeId>& steps,
+          std::vector<BlockId>& blocks) {
+  for (const Item& item : items) {
+    if (item.kind == Item::Kind::Step) steps.push_back(item.step);
+    if (item.kind == Item::Kind::Call) blocks.push_back(item.block);
+    if (item.kind == Item::Kind::Loop)
+      walk(program, program.outline.loops[static_cast<size_t>(item.loop)].items, steps, blocks);
+  }
+}
+
+bool has_store_loop(const Program& program, const std::vector<Item>& items) {
+  for (const Item& item : items) {
+    if (item.kind == Item::Kind::Loop &&
+        program.outline.loops[static_cast<size_t>(item.loop)].first_store >= 0)
+      return true;
+  }
+  return false;
+}
+
+class Finder {
+ public:
+  explicit Finder(Program& program) : p_(program), dims_(program.types.dims()) {}
+
+  const Needs& of(BlockId id) {
+    auto known = p_.needs.find(id);
+    if (known != p_.needs.end()) return known->second;
+    Needs n;
+    const Block& block = p_.block(id);
+    for (NodeId step : own_steps(p_, id)) add_step(n, id, step);
+    for (BlockId called : called_blocks(p_, id)) add_call(n, id, called);
+    if (block.writes) {
+      n.slots = true;
+      n.stores = Needs::Stores::One;
+      if (has_store_loop(p_, block.items)) n.stores = Needs::Stores::Many;
+      for (BlockId called : called_blocks(p_, id)) {
+        if (p_.needs.at(called).stores == Needs::Stores::Many) n.stores = Needs::Stores::Many;
+      }
+    }
+    for (const Told& told : told_sizes(p_, id)) std::erase(n.symbols, told.symbol);
+    return p_.needs[id] = std::move(n);
+  }
+
+ private:
+  template <class T>
+  static void add(std::vector<T>& list, const T& item) {
+    if (std::find(list.begin(), list.end(), item) == list.end()) list.push_back(item);
+  }
+
+  void add_dims(Needs& n, const Operand& operand) {
+    if (const auto* dim = operand.get<graph::DimRef>()) {
+      for (SymbolId s : dims_.symbols(dim->dim)) add(n.symbols, s);
+    }
+    const auto* ref = operand.get<graph::Ref>();
+    const graph::Node* list = ref ? p_.joined.producer(ref->value) : nullptr;
+    if (!list || list->op != Op::CoreList) return;
+    for (const Operand& item : list->inputs) add_dims(n, item);
+  }
+
+  void add_step(Needs& n, BlockId id, NodeId step_id) {
+    const Step& step = p_.joined.steps[step_id];
+    if (step_id == p_.head) n.last = true;
+    if (step.kind == Step::Kind::Keep) {
+      n.slots |= p_.calls.cached;
+      add(n.symbols, p_.calls.cached ? p_.calls.capacity : p_.calls.tokens);
+      return;
+    }
+    bool at_past = false;
+    for (const Operand& input : step.node.inputs) {
+      const auto* dim = input.get<graph::DimRef>();
+      at_past |= dim && dims_.mentions(dim->dim, p_.calls.past);
+    }
+    if (at_past && p_.calls.cached) n.slots = true;
+    if (step.node.op == Op::FusedAttention) return;
+    if (step.node.op != Op::Slice || !at_past) {
+      for (const Operand& input : step.node.inputs) add_dims(n, input);
+    }
+    std::erase(n.symbols, p_.calls.past);  // told by the slots
+    for (const std::string& path : params_of(step.node, dims_.names())) add_param(n, id, path);
+  }
+
+  void add_param(Needs& n, BlockId id, const std::string& path) {
+    const std::string& here = p_.block(id).path;
+    bool below = here.empty() || starts_with(path, here + ".");
+    if (!below) add(n.params, path);
+  }
+
+  void add_call(Needs& n, BlockId id, BlockId called) {
+    const Needs& inner = of(called);
+    n.slots |= inner.slots;
+    n.last |= inner.last;
+    for (SymbolId s : inner.symbols) add(n.symbols, s);
+    for (const std::string& path : inner.params) add_param(n, id, path);
+  }
+
+  Program& p_;
+  DimTable& dims_;
+};
+
+// The product that makes the logits of a causal model and nothing else reads.
+NodeId find_head(const Program& p) {
+  if (!p.calls.cached || p.calls.roles.logits < 0) return {};
+  for (const auto& [name, operand] : p.joined.outputs) {
+    const auto* ref = operand.get<graph::Ref>();
+    if (!ref || p.types.dims().names().text(name) != "logits") continue;
+    NodeId step = p.joined.values[ref->value].producer;
+    if (step.valid() && p.joined.steps[step].kind == Step::Kind::Node &&
+        p.joined.steps[step].node.op == Op::Linear)
+      return step;
+  }
+  return {};
+}
+
+void find_sizes(Program& p) {
+  DimTable& dims = p.types.dims();
+  std::map<int64_t, std::set<std::string>> names;
+  for (const graph::Module& module : p.request.graph->modules) {
+    TypeKind kind = p.types.kind(module.return_type);
+    if (!module.is_global || (kind != TypeKind::Int && kind != TypeKind::Dim)) continue;
+    std::string_view name = dims.names().text(module.name);
+    SymbolId rigid = dims.symbol(module.name, SymbolKind::Rigid);
+    if (auto value = dims.symbol(rigid).value) {
+      size_t dot = name.rfind('.');
+      names[*value].insert(
+          std::string(dot == std::string_view::npos ? name : name.substr(dot + 1)));
+    }
+  }
+  for (const auto& [value, all] : names) {
+    if (all.size() == 1) p.sizes[value] = *all.begin();
+  }
+}
+
+}  // namespace
+
+void find_needs(Program& program) {
+  program.head = find_head(program);
+  find_sizes(program);
+  Finder finder(program);
+  for (size_t i = 0; i < program.outline.blocks.size(); ++i) {
+    BlockId id = program.outline.blocks.id_at(i);
+    Block::Kind kind = program.block(id).kind;
+    if (kind == Block::Kind::Class || kind == Block::Kind::Layer) finder.of(id);
+  }
+}
+
+std::vector<NodeId> own_steps(const Program& program, BlockId id) {
+  std::vector<NodeId> steps;
+  std::vector<BlockId> blocks;
+  walk(program, program.block(id).items, steps, blocks);
+  return steps;
+}
+
+std::vector<BlockId> called_blocks(const Program& program, BlockId id) {
+  std::vector<NodeId> steps;
+  std::vector<BlockId> blocks;
+  walk(program, program.block(id).items, steps, blocks);
+  return blocks;
+}
+
+std::vector<Told> told_sizes(const Program& program, BlockId id) {
+  std::vector<Told> out;
+  const DimTable& dims = program.types.dims();
+  std::vector<ValueId> values = program.block(id).inputs;
+  if (program.is_root(id)) {
+    values.clear();
+    for (const JoinedInput& input : program.joined.inputs) values.push_back(input.value);
+  }
+  for (ValueId value : values) {
+    const graph::Value& facts = program.joined.values[value];
+    if (facts.optional) continue;
+    bool optional = false;
+    for (const JoinedInput& input : program.joined.inputs)
+      optional |= input.value == value && input.optional;
+    if (optional) continue;
+    std::vector<DimId> shape = program.types.dims_of(facts.type);
+    for (size_t axis = 0; axis < shape.size(); ++axis) {
+      auto symbol = dims.as_symbol(shape[axis]);
+      bool known = !symbol;
+      for (const Told& told : out) known |= symbol && told.symbol == *symbol;
+      if (!known) out.push_back({*symbol, value, axis});
+    }
+  }
+  return out;
+}
+
+std::string shape_text(const Program& program, TypeId type) {
+  const DimTable& dims = program.types.dims();
+  std::string out;
+  for (DimId dim : program.types.dims_of(type)) {
+    if (!out.empty()) out += ", ";
+    auto number = dims.as_integer(dim);
+    auto named = number && *number > 2 ? program.sizes.find(*number) : program.sizes.end();
+    out += named != program.sizes.end() ? named->second : dims.show(dim);
+  }
+  return "[" + out + "]";
+}
+
+std::string place_of(const Program& program, BlockId id) {
+  if (!program.request.files) return "";
+  for (NodeId step : own_steps(program, id)) {
+    const graph::Node& node = program.joined.steps[step].node;
+    if (!node.span.valid()) continue;
+    std::string path = program.request.files->path(node.span.file);
+    if (starts_with(path, "library/")) continue;
+    path = path.substr(path.rfind('/') + 1);
+    return fmt::format("{}:{}", path,
+                       program.request.files->line_column(node.span.file, node.span.begin).line);
+  }
+  return "";
+}
+
+}  // namespace axon::emit::torch

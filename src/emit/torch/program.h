@@ -1,0 +1,61 @@
+// What the writers of one torch file share.
+#pragma once
+
+#include <map>
+#include <set>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "emit/outline/outline.h"
+#include "emit/py/names.h"
+#include "emit/py/prelude.h"
+#include "emit/torch/emit.h"
+
+namespace axon::emit::torch {
+
+// What the function of a block needs beside its tensors.
+struct Needs {
+  bool slots = false;  // the positions that this call writes
+  bool last = false;   // how many positions reach the head
+  enum class Stores : uint8_t { None, One, Many } stores = Stores::None;
+  std::vector<SymbolId> symbols;    // sizes that no tensor of its own tells
+  std::vector<std::string> params;  // parameters that lie elsewhere, by path
+};
+
+struct Program {
+  const TorchRequest& request;
+  const Calls& calls;
+  const Joined& joined;
+  const Outline& outline;
+  TypeTable& types;
+  py::Prelude prelude;
+  py::NamePlan names;                                        // of the file
+  std::unordered_map<BlockId, std::string, IdHash> classes;  // of blocks that are classes
+  std::unordered_map<BlockId, Needs, IdHash> needs;
+  graph::NodeId head;                    // the step that makes the logits; invalid: none
+  std::map<int64_t, std::string> sizes;  // names of the program's constants, where they are clear
+
+  const Block& block(BlockId id) const { return outline.blocks[id]; }
+  bool is_root(BlockId id) const { return id == outline.root; }
+};
+
+// Fills `needs` for every block, `head` and `sizes`.
+void find_needs(Program& program);
+// Sizes of an axis as readers know them: `B`, `HIDDEN`, `64`.
+std::string shape_text(const Program& program, TypeId type);
+// `llama.axon:41` for the first step of a block that is not the library's; empty when there is
+// none.
+std::string place_of(const Program& program, BlockId id);
+// Sizes that tensors of a block tell: (symbol, value, axis).
+struct Told {
+  SymbolId symbol;
+  graph::ValueId value;
+  size_t axis = 0;
+};
+std::vector<Told> told_sizes(const Program& program, BlockId id);
+// The steps of a block's own items, those of its loops included.
+std::vector<graph::NodeId> own_steps(const Program& program, BlockId id);
+std::vector<BlockId> called_blocks(const Program& program, BlockId id);
+
+}  // namespace axon::emit::torch

@@ -1,0 +1,37 @@
+// One expression for each operation.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "emit/outline/outline.h"
+#include "emit/py/tree.h"
+
+namespace axon::emit::torch {
+
+// What a row may ask for.
+class RowContext {
+ public:
+  virtual ~RowContext() = default;
+  virtual py::Expr value(const graph::Operand& operand) = 0;  // tensor, number, flag, null
+  virtual py::Expr dim(DimId dim) = 0;
+  virtual py::Expr param(const std::string& path) = 0;                     // a parameter's tensor
+  virtual std::vector<py::Expr> items(const graph::Operand& operand) = 0;  // of a list
+  virtual std::vector<DimId> shape(const graph::Operand& operand) = 0;
+  // The places `from` … `to` of a cache's axis, where only the device knows them; else nothing.
+  virtual std::optional<py::Expr> places(DimId from, DimId to) = 0;
+  virtual void helper(std::string_view prelude) = 0;  // `torch/rope`
+  virtual const Interner& names() = 0;
+  virtual DimTable& dims() = 0;
+};
+
+// Nothing for an operation that has no row here.
+std::optional<py::Expr> row(const graph::Node& node, RowContext& context);
+
+// The constructor of a layer that is one operation on its own parameters; nothing when the
+// framework has none and it must be a class of its own.
+std::optional<py::Expr> layer(const graph::Node& node, const std::vector<BlockParam>& params,
+                              RowContext& context);
+
+}  // namespace axon::emit::torch
