@@ -25,8 +25,16 @@ driver::ModelRequest request_of(const ModelOptions& o) {
   r.isa = o.isa;
   r.threads = o.threads;
   r.no_mmap = o.no_mmap;
-  r.optimise = o.optimize != 0;
+  r.passes.optimise = o.optimize != 0;
+  r.passes.options.skip = o.skip_pass;
+  r.passes.options.stop_after = o.stop_after_pass;
+  r.passes.dump_after = o.dump_after;
   return r;
+}
+
+void report_passes(const driver::PassReport& report, const CommonOptions& common) {
+  if (!report.dump.empty()) note(report.dump);
+  if (common.verbose > 1 && !report.rows.empty()) note(report.show());
 }
 
 int report_compiled(const driver::Compiled& compiled, const CommonOptions& common) {
@@ -34,6 +42,7 @@ int report_compiled(const driver::Compiled& compiled, const CommonOptions& commo
                    ? report_session(*compiled.frontend.session, common)
                    : 0;
   if (compiled.error) return report_error(*compiled.error, common);
+  report_passes(compiled.passes, common);
   if (!common.quiet && common.verbose > 0) {
     for (const std::string& text : compiled.notes) note("axon: note: " + text + "\n");
   }
@@ -75,6 +84,8 @@ std::optional<int> load(const Options& options, const LoadNeeds& needs, LoadedMo
   out.request = request_of(options.model);
   out.request.masked = needs.masked;
   out.request.scores = needs.scores;
+  if (auto known = driver::check_passes(out.request.passes); !known)
+    return report_error(known.error(), options.common);
   std::vector<std::string> warnings;
   cap_threads(out.request, options.common, warnings);
   out.compiled = driver::open_model(out.request);

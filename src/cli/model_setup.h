@@ -12,6 +12,8 @@
 namespace axon::cli {
 
 driver::ModelRequest request_of(const ModelOptions& options);
+// What the passes did: the dumps asked for, and with `-vv` a table.
+void report_passes(const driver::PassReport& report, const CommonOptions& common);
 // Reports what went wrong with a compilation; 0 when nothing did.
 int report_compiled(const driver::Compiled& compiled, const CommonOptions& common);
 

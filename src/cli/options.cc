@@ -28,6 +28,14 @@ void add_program(CLI::App& app, ModelOptions& o) {
   app.add_option("--main", o.main, "entry definition");
 }
 
+void add_passes(CLI::App& app, ModelOptions& o, int& optimize) {
+  app.add_option("--optimize", optimize, "0 switches folding, merging and fusion off")
+      ->check(CLI::Range(0, 1));
+  app.add_option("--skip-pass", o.skip_pass, "pass to leave out, repeatable");
+  app.add_option("--stop-after-pass", o.stop_after_pass, "last pass to run, once");
+  app.add_option("--dump-after", o.dump_after, "print the graph after each change of this pass");
+}
+
 void add_model(CLI::App& app, ModelOptions& o) {
   app.add_option("model", o.model, "directory, .gguf, .safetensors or hub id")->required();
   add_program(app, o);
@@ -43,8 +51,7 @@ void add_model(CLI::App& app, ModelOptions& o) {
   app.add_option("--isa", o.isa, "instruction set: scalar, avx2, avx512, …");
   app.add_flag("--no-mmap", o.no_mmap, "read weights into memory");
   app.add_flag("--deterministic", o.deterministic, "results do not depend on the thread count");
-  app.add_option("--optimize", o.optimize, "0 switches folding, merging and fusion off")
-      ->check(CLI::Range(0, 1));
+  add_passes(app, o, o.optimize);
 }
 
 void add_sampling(CLI::App& app, SamplingOptions& o) {
@@ -134,7 +141,7 @@ void add_compile_verbs(CLI::App& app, Options& o) {
   dump->add_option("--format", o.dump.format, "text, dot or svg")
       ->check(CLI::IsMember({"text", "dot", "svg"}));
   dump->add_option("-o,--output", o.dump.output, "file");
-  dump->add_option("--optimize", o.model.optimize, "0 switches folding, merging and fusion off");
+  add_passes(*dump, o.model, o.dump.optimize);
   add_program(*dump, o.model);
   CLI::App* fmt = verb("fmt", "lay out program files", Verb::Fmt);
   fmt->add_option("file", o.fmt.files, "program files; `-` reads standard input, writes the result")
@@ -147,8 +154,7 @@ void add_compile_verbs(CLI::App& app, Options& o) {
   compile->add_option("--target", o.compile.target, "framework: torch")->required();
   compile->add_option("-o,--output", o.compile.output, "file to write")->required();
   compile->add_flag("--force", o.compile.force, "write over a file that is there");
-  compile->add_option("--optimize", o.model.optimize, "0 switches the passes off")
-      ->check(CLI::Range(0, 1));
+  add_passes(*compile, o.model, o.model.optimize);
   add_program(*compile, o.model);
   CLI::App* explain = verb("explain", "what a diagnostic means", Verb::Explain);
   explain->add_option("code", o.explain_code, "diagnostic code")->required();

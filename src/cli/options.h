@@ -32,6 +32,8 @@ struct ModelOptions {
   bool no_mmap = false;
   bool deterministic = false;
   int optimize = 1;
+  std::vector<std::string> skip_pass;
+  std::string stop_after_pass, dump_after;
 };
 
 struct SamplingOptions {
@@ -122,6 +124,7 @@ struct DumpOptions {
   std::string checkpoint;
   std::string format = "text";
   std::string output;
+  int optimize = 0;  // of the stage `final`; other verbs have 1
 };
 
 struct FmtOptions {

@@ -92,6 +92,8 @@ int verb_dump(const Options& options) {
   auto target = find_target(options, options.dump.file, options.dump.checkpoint);
   if (!target) return report_error(target.error(), options.common);
   target->request.from_stage = options.dump.from_stage;
+  if (auto known = driver::check_passes(target->request.passes); !known)
+    return report_error(known.error(), options.common);
   std::string text;
   int status = 0;
   if (*stage == driver::Stage::Plan && !target->checkpoint) {
@@ -117,6 +119,14 @@ int verb_dump(const Options& options) {
                            -1,
                            {}},
                           options.common);
+    }
+    if (status == 0 && *stage == driver::Stage::Final) {
+      target->request.passes.optimise = options.dump.optimize != 0;
+      driver::PassReport passes;
+      if (!driver::run_structured_passes(frontend, answers_of(*target), target->request.passes,
+                                         passes))
+        status = report_session(*frontend.session, options.common);
+      report_passes(passes, options.common);
     }
     if (status == 0) text = driver::dump_stage(frontend, *stage);
   }

@@ -1,6 +1,7 @@
 // `axon compile`: a program as the source of a framework's module.
 #include <algorithm>
 
+#include "cli/model_setup.h"
 #include "cli/output.h"
 #include "cli/report.h"
 #include "cli/target.h"
@@ -37,15 +38,21 @@ int verb_compile(const Options& options) {
     return report_error(
         usage("`" + compile.output + "` is there already", "write over it with --force"),
         options.common);
+  if (auto known = driver::check_passes(request_of(options.model).passes); !known)
+    return report_error(known.error(), options.common);
   auto target = find_target(options, compile.file, compile.checkpoint);
   if (!target) return report_error(target.error(), options.common);
   driver::Frontend frontend = driver::compile_text(target->text, target->request,
                                                    answers_of(*target), driver::Stage::GraphIr);
   int status = report_session(*frontend.session, options.common);
   if (status != 0) return status;
+  driver::PassReport passes;
+  bool passed =
+      driver::run_structured_passes(frontend, answers_of(*target), target->request.passes, passes);
+  report_passes(passes, options.common);
+  if (!passed) return report_session(*frontend.session, options.common);
   driver::EmitOptions emit{compile.target, command_of(compile), version_number()};
-  auto source = driver::emit_source(frontend, target->text,
-                                    target->checkpoint ? &*target->checkpoint : nullptr, emit);
+  auto source = driver::emit_source(frontend, target->text, answers_of(*target), emit);
   if (!frontend.session->sink.all().empty()) {
     driver::point_at_program(*frontend.session);
     status = report_session(*frontend.session, options.common);

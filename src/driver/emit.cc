@@ -19,8 +19,8 @@ uint64_t hash_of(std::string_view text) {
 std::vector<std::string> emit_targets() { return {"torch"}; }
 
 Result<std::string> emit_source(Frontend& frontend, const ProgramText& text,
-                                const formats::Checkpoint* checkpoint, const EmitOptions& options) {
-  if (!checkpoint)
+                                const sema::Answers& answers, const EmitOptions& options) {
+  if (!answers.params)
     return Error{"EMIT-CONFIG",
                  "the shapes of parameters come from a checkpoint, and none is given",
                  {},
@@ -29,7 +29,7 @@ Result<std::string> emit_source(Frontend& frontend, const ProgramText& text,
   sema::Session& session = *frontend.session;
   emit::TorchRequest request;
   request.graph = &*frontend.graph;
-  request.answers = {&checkpoint->params->index(), &checkpoint->config};
+  request.answers = {answers.params, answers.config};
   request.program = text.main.empty() ? text.name : text.main;
   request.command = options.command;
   request.version = options.version;

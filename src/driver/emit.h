@@ -18,9 +18,9 @@ struct EmitOptions {
   std::string version;
 };
 
-// Needs a front end that got to the Graph. Errors: BACK-UNSUPPORTED, EMIT-CONFIG without a
-// checkpoint; what the program itself does wrong is in the session's sink.
+// Needs a front end that got to the Graph with these answers. Errors: BACK-UNSUPPORTED,
+// EMIT-CONFIG without a checkpoint's; what the program itself does wrong is in the session's sink.
 Result<std::string> emit_source(Frontend& frontend, const ProgramText& text,
-                                const formats::Checkpoint* checkpoint, const EmitOptions& options);
+                                const sema::Answers& answers, const EmitOptions& options);
 
 }  // namespace axon::driver

@@ -130,7 +130,7 @@ std::optional<runtime::Program> plan_model(Frontend& frontend,
                                            const formats::Checkpoint& checkpoint,
                                            const ModelRequest& request, opt::ParamReads* reads) {
   plan::PlanOptions options;
-  options.optimise = request.optimise;
+  options.optimise = request.passes.optimise;
   options.masked = request.masked;
   options.score = request.scores;
   options.files = &frontend.session->files;
@@ -177,6 +177,7 @@ void compile_opened(Compiled& out, const ModelRequest& request) {
   if (!out.frontend.overlay_note.empty()) out.notes.push_back(out.frontend.overlay_note);
   auto begin = std::chrono::steady_clock::now();
   InstructionCount count;
+  if (!run_structured_passes(out.frontend, answers, request.passes, out.passes)) return;
   out.program = plan_model(out.frontend, *out.checkpoint, request);
   if (out.program) {
     out.program->model = out.program_name;

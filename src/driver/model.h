@@ -8,6 +8,7 @@
 
 #include "driver/frontend.h"
 #include "driver/library.h"
+#include "driver/optimise.h"
 #include "opt/param_reads.h"
 #include "runtime/formats/checkpoint.h"
 #include "runtime/gen/model.h"
@@ -27,7 +28,7 @@ struct ModelRequest {
   std::string isa;
   int threads = 0;
   bool no_mmap = false;
-  bool optimise = true;
+  PassRequest passes;  // `optimise` switches fusion off too
   bool strict = false;
   bool masked = true;  // plan for padding masks too
   bool scores = true;  // plan the phase without a cache too
@@ -44,6 +45,7 @@ struct Compiled {
   std::optional<runtime::Program> program;
   double plan_ms = 0;
   std::optional<int64_t> plan_instructions;  // where the machine counts them
+  PassReport passes;
   std::vector<std::string> notes;
   bool ok() const { return !error && program.has_value(); }
 };

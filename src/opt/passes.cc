@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <chrono>
 
 #include "graph/verify.h"
 
@@ -44,8 +45,11 @@ std::optional<std::vector<PassRun>> run_passes(
       bool skipped =
           std::find(options.skip.begin(), options.skip.end(), pass.name) != options.skip.end();
       if (!skipped) {
-        PassRun run{pass.name, round, count_nodes(graph), 0};
+        PassRun run{pass.name, round, count_nodes(graph), 0, 0};
+        auto begin = std::chrono::steady_clock::now();
         bool here = pass.run(context);
+        std::chrono::duration<double, std::milli> took = std::chrono::steady_clock::now() - begin;
+        run.ms = took.count();
         run.nodes_after = count_nodes(graph);
         runs.push_back(run);
         changed |= here;

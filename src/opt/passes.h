@@ -26,6 +26,7 @@ struct PassRun {
   std::string_view name;
   int round = 0;
   size_t nodes_before = 0, nodes_after = 0;
+  double ms = 0;
 };
 
 std::vector<std::string_view> pass_names();

@@ -7,6 +7,7 @@
 #include <unordered_map>
 
 #include "emit/outline/merge.h"
+#include "emit/outline/rounds.h"
 #include "support/text.h"
 
 namespace axon::emit {
@@ -36,6 +37,8 @@ class Joiner {
       AXON_TRY_VOID(merge_call(out_, calls_.without[k], input, calls_.forest, types_));
     }
     AXON_TRY_VOID(find_stores());
+    unite_rounds(
+        out_, [&](ValueId v) { return store_of_.count(v) != 0; }, types_);
     AXON_TRY_VOID(make_writes());
     make_keeps();
     drop_unused();

@@ -39,13 +39,22 @@ struct JoinedInput {
   bool optional = false;
 };
 
+// A number that differs from round to round of a loop: a value without a producer, read in its
+// rounds.
+struct Setting {
+  graph::ValueId value;
+  int32_t loop = 0;  // index into Joined::loops
+  std::vector<graph::Operand> by_round;
+};
+
 struct Joined {
   Store<graph::ValueId, graph::Value> values;
   Store<graph::NodeId, Step> steps;
   std::vector<graph::NodeId> order;
   std::vector<JoinedInput> inputs;                         // tensors, without the cache's
   std::vector<std::pair<NameId, graph::Operand>> outputs;  // without the cache; null: never there
-  std::vector<opt::FlatLoop> loops;
+  std::vector<opt::FlatLoop> loops;  // of one class each; others are refused by outline()
+  std::vector<Setting> settings;
   std::vector<std::vector<StoreTensor>> stores;  // by layer, in order of the cache
   const graph::Node* producer(graph::ValueId value) const {
     graph::NodeId id = values[value].producer;

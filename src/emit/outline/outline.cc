@@ -491,7 +491,13 @@ class Outliner {
         set.insert(joined_.values[carry.out].producer);
       }
     }
-    auto add = [](std::vector<ValueId>& list, ValueId value) {
+    std::unordered_set<ValueId, IdHash> bound;  // by the loops within
+    for (const Setting& setting : joined_.settings) {
+      if (owner_inside(out_.loops[static_cast<size_t>(setting.loop)], id))
+        bound.insert(setting.value);
+    }
+    auto add = [&](std::vector<ValueId>& list, ValueId value) {
+      if (bound.count(value)) return;
       if (std::find(list.begin(), list.end(), value) == list.end()) list.push_back(value);
     };
     std::vector<NodeId> sorted_steps(set.begin(), set.end());

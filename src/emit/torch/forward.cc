@@ -110,6 +110,8 @@ class Forward : public RowContext {
   }
 
   void helper(std::string_view prelude) override { p_.prelude.use(prelude); }
+  bool all_signed() override { return !p_.signed_sines.empty(); }
+  bool is_signed(ValueId value) override { return p_.signed_sines.count(value.index) != 0; }
   const Interner& names() override { return dims_.names(); }
   DimTable& dims() override { return dims_; }
 
@@ -361,7 +363,8 @@ class Forward : public RowContext {
       return wrapped(out + results + ".");
     }
     for (ValueId value : block_.inputs) {
-      if (p_.joined.values[value].optional) continue;
+      if (p_.joined.values[value].optional || !p_.types.is_tensor(p_.joined.values[value].type))
+        continue;
       if (!out.empty()) out += ", ";
       out += *scope_.name_of(value) + " " + shape_text(p_, p_.joined.values[value].type);
     }
@@ -804,6 +807,7 @@ class Forward : public RowContext {
     std::vector<Stmt> body;
     std::string segment = loop.list.valid() ? p_.block(loop.list).segment : "round";
     element_ = scope_.fresh(singular(segment));
+    bind_settings(index);
     std::vector<Stmt>* around = scope_.redirect(&body);
     bool stores = loop.first_store >= 0;
     in_store_loop_ = stores;
@@ -827,8 +831,30 @@ class Forward : public RowContext {
       target = py::tuple({std::move(target), py::atom("past")});
       list = py::call(py::atom("zip"), {std::move(list), std::move(range)});
     }
+    add_settings(index, target, list);
     scope_.statement(py::for_(std::move(target), std::move(list), std::move(body)));
     return {};
+  }
+
+  void bind_settings(int32_t index) {
+    for (const Setting& setting : p_.joined.settings) {
+      if (setting.loop == index) scope_.bind(setting.value, scope_.name_for(setting.value));
+    }
+  }
+
+  // Numbers of each round go beside its element: `for layer, scale in zip(self.layers, (…))`.
+  void add_settings(int32_t index, Expr& target, Expr& list) {
+    for (const Setting& setting : p_.joined.settings) {
+      if (setting.loop != index) continue;
+      std::vector<Expr> numbers;
+      for (const Operand& number : setting.by_round) numbers.push_back(value(number));
+      if (target.kind != Expr::Kind::Tuple) {
+        target = py::tuple({std::move(target)});
+        list = py::call(py::atom("zip"), {std::move(list)});
+      }
+      target.items.push_back(py::atom(*scope_.name_of(setting.value)));
+      list.items.push_back(py::tuple(std::move(numbers)));
+    }
   }
 
   static std::string singular(const std::string& text) {
@@ -888,6 +914,9 @@ Expr annotation(const Program& program, ValueId value) {
   bool optional = program.joined.values[value].optional;
   for (const JoinedInput& input : program.joined.inputs)
     optional |= input.value == value && input.optional;
+  TypeKind kind = program.types.kind(program.joined.values[value].type);
+  if (kind == TypeKind::Int || kind == TypeKind::Float)
+    return py::atom(kind == TypeKind::Int ? "int" : "float");
   return expand(optional ? "Tensor | None" : "Tensor");
 }
 

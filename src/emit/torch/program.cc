@@ -126,18 +126,42 @@ NodeId find_head(const Program& p) {
   return {};
 }
 
+// The sines of all rotations, where each is two equal halves and nothing else reads it.
+void find_signed_sines(Program& p) {
+  std::set<int32_t> sines;
+  bool all = true;
+  for (NodeId id : p.joined.order) {
+    const graph::Node& node = p.joined.steps[id].node;
+    if (node.op != Op::FusedRope || node.attrs[0].value.as<graph::LitBool>().value) continue;
+    const auto* sin = node.inputs[1].get<graph::Ref>();
+    const graph::Node* cat = sin ? p.joined.producer(sin->value) : nullptr;
+    const auto *a = cat ? cat->inputs[0].get<graph::Ref>() : nullptr,
+               *b = cat && cat->inputs.size() > 1 ? cat->inputs[1].get<graph::Ref>() : nullptr;
+    all &= cat && cat->op == Op::Concat && a && b && a->value == b->value;
+    if (sin) sines.insert(sin->value.index);
+  }
+  for (NodeId id : p.joined.order) {
+    const graph::Node& node = p.joined.steps[id].node;
+    for (size_t i = 0; i < node.inputs.size(); ++i) {
+      const auto* ref = node.inputs[i].get<graph::Ref>();
+      bool rotates = node.op == Op::FusedRope && i == 1;
+      if (ref && sines.count(ref->value.index) && !rotates) all = false;
+    }
+  }
+  if (all) p.signed_sines = std::move(sines);
+}
+
 void find_sizes(Program& p) {
   DimTable& dims = p.types.dims();
   std::map<int64_t, std::set<std::string>> names;
   for (const graph::Module& module : p.request.graph->modules) {
-    TypeKind kind = p.types.kind(module.return_type);
-    if (!module.is_global || (kind != TypeKind::Int && kind != TypeKind::Dim)) continue;
-    std::string_view name = dims.names().text(module.name);
-    SymbolId rigid = dims.symbol(module.name, SymbolKind::Rigid);
-    if (auto value = dims.symbol(rigid).value) {
-      size_t dot = name.rfind('.');
-      names[*value].insert(
-          std::string(dot == std::string_view::npos ? name : name.substr(dot + 1)));
+    for (const graph::Value& value : module.values) {
+      for (DimId dim : p.types.dims_of(p.types.strip_optional(value.type))) {
+        auto symbol = dims.as_symbol(dim);
+        if (!symbol || !dims.symbol(*symbol).value) continue;
+        std::string_view name = dims.names().text(dims.symbol(*symbol).name);
+        names[*dims.symbol(*symbol).value].insert(std::string(name.substr(name.rfind('.') + 1)));
+      }
     }
   }
   for (const auto& [value, all] : names) {
@@ -150,6 +174,7 @@ void find_sizes(Program& p) {
 void find_needs(Program& program) {
   program.head = find_head(program);
   find_sizes(program);
+  find_signed_sines(program);
   Finder finder(program);
   for (size_t i = 0; i < program.outline.blocks.size(); ++i) {
     BlockId id = program.outline.blocks.id_at(i);

@@ -33,7 +33,10 @@ struct Program {
   py::NamePlan names;                                        // of the file
   std::unordered_map<BlockId, std::string, IdHash> classes;  // of blocks that are classes
   std::unordered_map<BlockId, Needs, IdHash> needs;
-  graph::NodeId head;                    // the step that makes the logits; invalid: none
+  graph::NodeId head;  // the step that makes the logits; invalid: none
+  // Sines `cat((s, s))` that only rotations by halves read: written with the sign of the first
+  // half. Either all rotations have such sines, or none.
+  std::set<int32_t> signed_sines;
   std::map<int64_t, std::string> sizes;  // names of the program's constants, where they are clear
 
   const Block& block(BlockId id) const { return outline.blocks[id]; }

@@ -116,18 +116,21 @@ Expr attention(const Node& node, RowContext& context) {
     if (is_true(node.attrs[1].value))
       args.push_back(py::keyword("is_causal", expand("{0} is None", {keep})));
   }
-  double scale = node.attrs[0].value.as<graph::LitFloat>().value;
+  const auto* number = node.attrs[0].value.get<graph::LitFloat>();
+  double scale = number ? number->value : 0;
   auto width = context.dims().as_integer(q[3]);
   double usual = width ? 1.0 / std::sqrt(static_cast<double>(*width)) : 0;
   if (std::abs(scale - usual) > 1e-12 * usual)
-    args.push_back(py::keyword("scale", py::real(scale)));
+    args.push_back(py::keyword("scale", context.value(node.attrs[0].value)));
   if (q[1] != k[1]) args.push_back(py::keyword("enable_gqa", py::atom("True")));
   return py::call(py::dotted("F.scaled_dot_product_attention"), std::move(args));
 }
 
 Expr rope(const Node& node, RowContext& context) {
   bool pairs = is_true(node.attrs[0].value);
-  context.helper(pairs ? "torch/rope_pairs" : "torch/rope");
+  context.helper(pairs                  ? "torch/rope_pairs"
+                 : context.all_signed() ? "torch/rope_signed"
+                                        : "torch/rope");
   Expr x = context.value(node.inputs[0]);
   Expr sin = context.value(node.inputs[1]), cos = context.value(node.inputs[2]);
   return expand(pairs ? "rope_pairs({0}, {1}, {2})" : "rope({0}, {1}, {2})", {x, sin, cos});

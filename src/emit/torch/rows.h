@@ -22,6 +22,8 @@ class RowContext {
   // The places `from` … `to` of a cache's axis, where only the device knows them; else nothing.
   virtual std::optional<py::Expr> places(DimId from, DimId to) = 0;
   virtual void helper(std::string_view prelude) = 0;  // `torch/rope`
+  virtual bool all_signed() = 0;                      // every rotation's sines carry the sign
+  virtual bool is_signed(graph::ValueId value) = 0;   // these sines do
   virtual const Interner& names() = 0;
   virtual DimTable& dims() = 0;
 };

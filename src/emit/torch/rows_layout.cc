@@ -74,6 +74,7 @@ Expr arange(const Node& node, RowContext& context) {
 Expr concat(const Node& node, RowContext& context) {
   std::vector<Expr> parts;
   for (size_t i = 0; i < 2; ++i) parts.push_back(context.value(node.inputs[i]));
+  if (context.is_signed(node.outputs[0])) parts[0] = py::unary("-", std::move(parts[0]));
   return expand("torch.cat({0}, {1})",
                 {py::tuple(std::move(parts)), context.value(node.inputs[2])});
 }

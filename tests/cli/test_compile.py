@@ -1,0 +1,118 @@
+"""`axon compile` as a user meets it: bad input, and passes that can be left out and looked at."""
+
+import json
+import pathlib
+import struct
+
+import harness as h
+
+S = h.suite()
+HERE = pathlib.Path(__file__).resolve().parent
+CASES = HERE.parent / "emit"
+
+
+def checkpoint(folder: pathlib.Path, name: str, drop: str = "") -> pathlib.Path:
+    """A directory with a case's configuration and zeros of its shapes."""
+    case = json.loads((CASES / f"{name}.json").read_text())
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / "config.json").write_text(json.dumps(case["config"]))
+    header, place = {}, 0
+    for tensor, shape in case["tensors"].items():
+        if tensor == drop:
+            continue
+        size = 4
+        for n in shape:
+            size *= n
+        header[tensor] = {
+            "dtype": "F32",
+            "shape": shape,
+            "data_offsets": [place, place + size],
+        }
+        place += size
+    text = json.dumps(header).encode()
+    data = struct.pack("<Q", len(text)) + text + bytes(place)
+    (folder / "model.safetensors").write_bytes(data)
+    return folder
+
+
+def compile_to(folder: pathlib.Path, out: pathlib.Path, *options) -> h.Answer:
+    """One run of the verb."""
+    return S.run("compile", folder, "--target", "torch", "-o", out, *options)
+
+
+def test_output() -> None:
+    """The file is written once, again with --force, and never over another one."""
+    folder = checkpoint(S.folder / "gpt2", "gpt2")
+    out = S.folder / "gpt2.py"
+    first = compile_to(folder, out)
+    S.check("compile", first.status == 0 and out.exists(), first.err)
+    text = out.read_text()
+    again = compile_to(folder, out)
+    S.check(
+        "compile over a file", again.status == 2 and "--force" in again.err, again.err
+    )
+    forced = compile_to(folder, out, "--force")
+    S.check(
+        "compile --force", forced.status == 0 and out.read_text() == text, forced.err
+    )
+    lost = compile_to(folder, S.folder / "no" / "such" / "place.py")
+    S.check("compile to nowhere", lost.status == 3, lost.err)
+    compile(text, "gpt2.py", "exec")
+
+
+def test_input() -> None:
+    """What does not fit is named."""
+    folder = checkpoint(S.folder / "less", "gpt2", drop="transformer.h.1.ln_1.weight")
+    missing = compile_to(folder, S.folder / "less.py")
+    named = "transformer.h.1.ln_1.weight" in missing.err
+    S.check("compile with a missing tensor", missing.status == 1 and named, missing.err)
+    alone = S.run("compile", "llama", "--target", "torch", "-o", S.folder / "alone.py")
+    S.check(
+        "compile without a checkpoint",
+        alone.status == 1 and "--checkpoint" in alone.err,
+        alone.err,
+    )
+    other = S.run("compile", folder, "--target", "abacus", "-o", S.folder / "x.py")
+    S.check("unknown target", other.status == 2 and "torch" in other.err, other.err)
+
+
+def test_passes() -> None:
+    """Passes are named, timed, left out, and their graphs shown; none of it changes the module."""
+    folder = checkpoint(S.folder / "bert", "bert")
+    texts = []
+    for number, options in enumerate(
+        (
+            [],
+            ["--optimize", "0"],
+            ["--skip-pass", "fold"],
+            ["--stop-after-pass", "aliases"],
+        )
+    ):
+        out = S.folder / f"bert{number}" / "bert.py"
+        out.parent.mkdir()
+        done = compile_to(folder, out, *options)
+        S.check(f"compile {' '.join(options)}", done.status == 0, done.err)
+        texts.append(out.read_text().partition("import ")[2] if out.exists() else "")
+    S.check("passes change nothing that is written", len(set(texts)) == 1, "")
+    table = compile_to(folder, S.folder / "t.py", "-v", "-v")
+    shown = all(
+        name in table.err for name in ("fold", "aliases", "dead", "prune", "nodes:")
+    )
+    S.check("compile -v -v", table.status == 0 and shown, table.err)
+    dump = compile_to(folder, S.folder / "d.py", "--dump-after", "dead")
+    S.check(
+        "--dump-after", dump.status == 0 and "-- after dead" in dump.err, dump.err[:200]
+    )
+    wrong = compile_to(folder, S.folder / "w.py", "--skip-pass", "magic")
+    S.check("unknown pass", wrong.status == 2 and "fold" in wrong.err, wrong.err)
+
+
+def main() -> None:
+    """All of them."""
+    for test in (test_output, test_input, test_passes):
+        test()
+    S.finish()
+
+
+if __name__ == "__main__":
+    main()

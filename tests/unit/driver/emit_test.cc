@@ -1,0 +1,91 @@
+// Emitted modules of three programs against their goldens in tests/emit/ (`./dev accept` rewrites).
+#include "driver/emit.h"
+
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+
+#include "driver/optimise.h"
+#include "emit/py/print.h"
+#include "runtime/formats/json.h"
+#include "support/file.h"
+#include "support/text.h"
+
+namespace axon::driver {
+namespace {
+
+struct Case {
+  model::ConfigValue config;
+  model::ParamIndex params;
+};
+
+Case read_case(const std::string& name) {
+  std::string path = "tests/emit/" + name + ".json";
+  auto text = read_file(path);
+  EXPECT_TRUE(text.ok());
+  auto json = formats::parse_json(*text, path);
+  EXPECT_TRUE(json.ok());
+  std::vector<model::TensorInfo> tensors;
+  for (const auto& [tensor, shape] : json->member("tensors")->members) {
+    model::TensorInfo info{tensor, Storage::F32, {}};
+    for (const model::ConfigValue& size : shape.items) info.shape.push_back(size.integer);
+    tensors.push_back(std::move(info));
+  }
+  return {*json->member("config"), model::ParamIndex(std::move(tensors))};
+}
+
+std::string emitted(const std::string& name, bool optimise) {
+  Case c = read_case(name);
+  sema::Answers answers{&c.config, &c.params};
+  auto choice = choose_program({c.config.member("architectures")->items[0].text});
+  ProgramText text;
+  text.path = choice->program.name + ".axon";
+  text.text = std::string(choice->program.text);
+  text.name = choice->program.name;
+  text.main = choice->entry.main;
+  Frontend frontend = compile_text(text, ModelRequest{}, answers, Stage::GraphIr);
+  EXPECT_TRUE(frontend.ok());
+  PassRequest request;
+  request.optimise = optimise;
+  PassReport report;
+  EXPECT_TRUE(run_structured_passes(frontend, answers, request, report));
+  auto source = emit_source(frontend, text, answers, {"torch", "axon compile " + name, "0"});
+  EXPECT_TRUE(source.ok()) << source.error().message;
+  return source ? *source : "";
+}
+
+// The longest function of a source, in lines.
+size_t longest_function(const std::string& source) {
+  size_t longest = 0, length = 0;
+  for (std::string_view line : split(source, '\n')) {
+    std::string_view code = trim(line);
+    bool starts = starts_with(code, "def ") || starts_with(code, "class ");
+    length = starts ? 1 : length + 1;
+    longest = std::max(longest, length);
+  }
+  return longest;
+}
+
+class Emit : public testing::TestWithParam<const char*> {};
+
+TEST_P(Emit, MatchesItsGolden) {
+  std::string name = GetParam(), path = "tests/emit/" + name + ".torch.py";
+  std::string source = emitted(name, true);
+  EXPECT_EQ(source, emitted(name, true)) << "the same input gives the same bytes";
+  EXPECT_LE(longest_function(source), 60u);
+  if (std::getenv("AXON_ACCEPT")) ASSERT_TRUE(write_file(path, source).ok());
+  auto golden = read_file(path);
+  ASSERT_TRUE(golden.ok());
+  EXPECT_EQ(source, *golden);
+}
+
+// Passes leave nothing for the emitter to see but the hash of what it read.
+TEST_P(Emit, PassesChangeNothingThatIsWritten) {
+  auto body = [](const std::string& source) { return source.substr(source.find("import ")); };
+  EXPECT_EQ(body(emitted(GetParam(), true)), body(emitted(GetParam(), false)));
+}
+
+INSTANTIATE_TEST_SUITE_P(Programs, Emit, testing::Values("llama", "gpt2", "gpt2_depth", "bert"));
+
+}  // namespace
+}  // namespace axon::driver
