@@ -8,7 +8,22 @@ import torch
 from safetensors.torch import load_file
 from torch import Tensor, nn
 
-Model = TypeVar("Model", bound=nn.Module)
+AnyModule = TypeVar("AnyModule", bound=nn.Module)
+
+
+# Endings of names in old checkpoints.
+OLD_ENDINGS = {
+    ".LayerNorm.gamma": ".LayerNorm.weight",
+    ".LayerNorm.beta": ".LayerNorm.bias",
+}
+
+
+def present_name(name: str) -> str:
+    """The name under which a stored tensor is read."""
+    for old, new in OLD_ENDINGS.items():
+        if name.endswith(old):
+            return name.removesuffix(old) + new
+    return name
 
 
 def weight_files(directory: Path) -> list[Path]:
@@ -21,11 +36,11 @@ def weight_files(directory: Path) -> list[Path]:
 
 
 def load_weights(
-    kind: type[Model],
+    kind: type[AnyModule],
     directory: str | Path,
     dtype: torch.dtype,
     device: str | torch.device,
-) -> Model:
+) -> AnyModule:
     """A model of class `kind` with the directory's weights, each under its stored name."""
     with torch.device("meta"):
         model = kind()
@@ -33,11 +48,12 @@ def load_weights(
     weights: dict[str, Tensor] = {}
     unread: list[str] = []
     for file in weight_files(Path(directory)):
-        for name, tensor in load_file(file).items():
+        for stored, tensor in load_file(file).items():
+            name = stored if stored in wanted else present_name(stored)
             if name in wanted:
                 weights[name] = tensor.to(device=device, dtype=dtype)
             else:
-                unread.append(name)
+                unread.append(stored)
     model.load_state_dict(weights, strict=True, assign=True)
     setattr(model, "unread", sorted(unread))
     return model.eval()

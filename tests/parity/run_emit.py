@@ -23,16 +23,9 @@ from torch import Tensor, nn
 HERE = pathlib.Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE))
 
-from run_parity import (  # noqa: E402
-    NEAR_TIE,
-    TINY_LOGITS,
-    Tally,
-    fetched,
-    smollm_folder,
-    tiny_checkpoints,
-    tiny_prompts,
-)
 from binary import Failure  # noqa: E402
+from checkpoints import fetched, smollm_folder, tiny_checkpoints  # noqa: E402
+from run_parity import NEAR_TIE, TINY_LOGITS, tiny_prompts  # noqa: E402
 
 REAL_LOGITS = 1e-3
 GRADIENTS = 1e-4  # relative
@@ -55,6 +48,25 @@ def same(found: object, want: object, what: str) -> None:
     """Fails unless the two are equal."""
     if found != want:
         raise Failure(f"{what}: saw {found}, expected {want}")
+
+
+class Tally:
+    """Runs checks one after the other: the models share one process and its threads."""
+
+    def __init__(self) -> None:
+        self.passed = 0
+        self.failed = 0
+
+    def check(self, name: str, action) -> None:
+        """A failed check is printed, and the next goes on."""
+        try:
+            action()
+        except Failure as failure:
+            self.failed += 1
+            print(f"FAIL {name}: {failure}", flush=True)
+        else:
+            self.passed += 1
+            print(f"ok   {name}", flush=True)
 
 
 # ---- models ----------------------------------------------------------------------------------
@@ -250,7 +262,12 @@ def check_ends(pair: Pair, members: list[list[int]]) -> None:
 def check_names(pair: Pair) -> None:
     """Parameters have the checkpoint's names; the others are listed as not read."""
     keys = set(pair.ours.state_dict())
-    stored = stored_names(pair.folder)
+    stored = {
+        name.replace("LayerNorm.gamma", "LayerNorm.weight").replace(
+            "LayerNorm.beta", "LayerNorm.bias"
+        )
+        for name in stored_names(pair.folder)
+    }
     same(keys - stored, set(), "parameters without a stored tensor")
     same(set(pair.ours.unread), stored - keys, "tensors that are not read")
 

@@ -25,9 +25,17 @@ bool is_standard(std::string_view line) {
   return std::find(std::begin(kStandard), std::end(kStandard), name) != std::end(kStandard);
 }
 
-std::string_view word_after(std::string_view line, std::string_view head) {
-  line.remove_prefix(head.size());
-  return line.substr(0, line.find_first_of(" (:="));
+// What a line at the left margin defines or assigns; empty for other lines.
+std::string_view bound_name(std::string_view line) {
+  for (std::string_view head : {"def ", "class "}) {
+    if (!starts_with(line, head)) continue;
+    line.remove_prefix(head.size());
+    return line.substr(0, line.find_first_of("(:"));
+  }
+  size_t end = line.find(" = ");
+  bool assigns = end != std::string_view::npos && end > 0 && line[0] != ' ' &&
+                 line.substr(0, end).find_first_of(" ([\"") == std::string_view::npos;
+  return assigns ? line.substr(0, end) : std::string_view();
 }
 
 // Lines that import from one module become one line with its names sorted.
@@ -76,8 +84,7 @@ void Prelude::use(std::string_view path) {
     }
     if (head && (line.empty() || starts_with(line, "\"\"\""))) continue;
     head = false;
-    if (starts_with(line, "def ")) names_.emplace_back(word_after(line, "def "));
-    if (starts_with(line, "class ")) names_.emplace_back(word_after(line, "class "));
+    if (std::string_view name = bound_name(line); !name.empty()) names_.emplace_back(name);
     body += std::string(line) + "\n";
   }
   while (ends_with(body, "\n\n")) body.pop_back();
@@ -85,6 +92,16 @@ void Prelude::use(std::string_view path) {
   block.kind = Stmt::Kind::Verbatim;
   block.text = std::move(body);
   definitions_.push_back(std::move(block));
+}
+
+std::vector<std::string> Prelude::every_name() const {
+  std::vector<std::string> out;
+  for (const PreludeFile& file : files_) {
+    for (std::string_view line : axon::split(file.text, '\n')) {
+      if (std::string_view name = bound_name(line); !name.empty()) out.emplace_back(name);
+    }
+  }
+  return out;
 }
 
 std::vector<Stmt> import_statements(const std::set<std::string>& lines) {

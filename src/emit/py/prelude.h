@@ -28,8 +28,9 @@ class Prelude {
   // Import lines, sorted, and the definitions of all files in use.
   const std::set<std::string>& imports() const { return imports_; }
   const std::vector<Stmt>& definitions() const { return definitions_; }
-  // Names that the definitions bind at the top level.
+  // Names that the files in use bind at the top level, and those that any file would.
   const std::vector<std::string>& names() const { return names_; }
+  std::vector<std::string> every_name() const;
 
  private:
   std::vector<PreludeFile> files_;

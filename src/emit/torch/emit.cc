@@ -25,20 +25,13 @@ py::Prelude prelude_files() {
 }
 
 // Names that classes and locals must leave alone.
-py::NamePlan file_names() {
+py::NamePlan file_names(const py::Prelude& prelude) {
   py::NamePlan names;
-  for (const char* name : {"torch",      "nn",          "F",
-                           "Tensor",     "Path",        "Sequence",
-                           "NamedTuple", "Store",       "Cache",
-                           "Sampling",   "generate",    "call_span",
-                           "fit_mask",   "causal_keep", "load_weights",
-                           "rope",       "rope_pairs",  "TransposedLinear",
-                           "self",       "zip",         "range",
-                           "len",        "list",        "next",
-                           "min",        "max",         "int",
-                           "float",      "bool",        "str",
-                           "super",      "isinstance"})
+  for (const char* name : {"torch", "nn",  "F",     "Tensor", "Path", "Sequence", "NamedTuple",
+                           "self",  "zip", "range", "len",    "list", "next",     "min",
+                           "max",   "int", "float", "bool",   "str",  "super",    "isinstance"})
     names.reserve(name);
+  for (const std::string& name : prelude.every_name()) names.reserve(name);
   return names;
 }
 
@@ -80,8 +73,9 @@ Result<std::string> emit_torch(const TorchRequest& request, TypeTable& types, Di
   AXON_TRY(Calls calls, specialise_calls(*request.graph, types, request.answers, fusions, sink));
   AXON_TRY(Joined joined, join_calls(calls, *request.graph, types));
   AXON_TRY(Outline tree, outline(joined, types, *request.answers.params));
-  Program program{request,      calls, joined, tree, types, prelude_files(),
-                  file_names(), {},    {},     {},   {}};
+  py::Prelude prelude = prelude_files();
+  py::NamePlan names = file_names(prelude);
+  Program program{request, calls, joined, tree, types, std::move(prelude), std::move(names)};
   program.names.reserve(output_name(program));
   find_needs(program);
   AXON_TRY(std::vector<py::Stmt> classes, write_classes(program));
