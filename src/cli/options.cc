@@ -115,7 +115,8 @@ void add_embed(CLI::App& app, Options& o) {
   app.add_option("-f,--file", o.embed.file, "file with one text a line");
   app.add_option("--pool", o.embed.pool, "mean, cls, last or none")
       ->check(CLI::IsMember({"mean", "cls", "last", "none"}));
-  app.add_flag("--normalize,!--no-normalize", o.embed.normalize, "unit length");
+  auto unit = [&o](int64_t count) { o.embed.normalize = count > 0; };  // nothing when not given
+  app.add_flag_function("--normalize,!--no-normalize", unit, "unit length");
   app.add_option("-o,--output", o.embed.output, "out.npy or out.safetensors");
 }
 

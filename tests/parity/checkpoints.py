@@ -109,12 +109,20 @@ def expected(jobs: list[dict]) -> pathlib.Path:
     name = f"expected-{digest((HERE / 'oracle.py').read_bytes(), text)}"
     folder = CACHE / "parity" / name
     if not (folder / "ready").exists():
-        import oracle
-
         print(f"asking the oracle about {len(jobs)} checkpoints", flush=True)
-        oracle.run_jobs(jobs, folder)
+        folder.mkdir(parents=True, exist_ok=True)
+        (folder / "jobs").write_bytes(text)
+        command = [sys.executable, HERE / "oracle.py", folder / "jobs", folder]
+        # One thread: several may be asked at a time, and waiting threads would take turns from them.
+        subprocess.run(command, env=dict(os.environ, OMP_NUM_THREADS="1"), check=True)
         (folder / "ready").touch()
     return folder
+
+
+def expected_of_all(groups: list[list[dict]]) -> list[pathlib.Path]:
+    """The same for several lists of jobs, side by side."""
+    with concurrent.futures.ThreadPoolExecutor(len(groups)) as pool:
+        return list(pool.map(expected, groups))
 
 
 class Expected:

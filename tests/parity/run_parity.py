@@ -24,6 +24,7 @@ from checkpoints import (  # noqa: E402
     Expected,
     Tally,
     expected,
+    expected_of_all,
     fetched,
     smollm_folder,
     tiny_checkpoints,
@@ -40,17 +41,29 @@ NEAR_TIE_SHARE = 0.01
 
 
 def compare_greedy(
-    axon: Axon, model, want: dict, *options: object, count: int = 24
+    axon: Axon,
+    model,
+    want: dict,
+    *options: object,
+    count: int = 24,
+    text: tuple[object, ...] = (),
 ) -> str | None:
-    """Equal greedy tokens; at a near tie the oracle's token is fed to both and comparison goes on."""
+    """Equal greedy tokens; at a near tie the oracle's token is fed to both and comparison goes on.
+
+    With `text`, options that give the prompt as a person would, its ids must be the oracle's too.
+    """
     prompt, tokens, gaps = want["prompt"], want["tokens"], want["gaps"]
     same(len(tokens) >= count, True, f"{count} tokens to compare")
     taken = []
     done = 0
     while done < len(tokens):
-        got = axon.continue_ids(
-            model, prompt + tokens[:done], len(tokens) - done, *options
-        )
+        if text and done == 0:
+            run = axon.run(model, *text, *options, count=len(tokens))["results"][0]
+            same(run["prompt_ids"], prompt, "prompt ids")
+            got = run["ids"]
+        else:
+            fed = prompt + tokens[:done]
+            got = axon.continue_ids(model, fed, len(tokens) - done, *options)
         same(len(got), len(tokens) - done, "number of new tokens")
         differ = [
             place for place in range(len(got)) if got[place] != tokens[done + place]
@@ -293,38 +306,25 @@ def smollm_jobs(folder: pathlib.Path, name: str) -> list[dict]:
     ]
 
 
-def compare_prompt(axon: Axon, model, options: list, want: list[int]) -> None:
-    """A prompt given as text has the oracle's ids."""
-    same(
-        axon.run(model, *options, count=1)["results"][0]["prompt_ids"],
-        want,
-        "prompt ids",
-    )
-
-
 def smollm_model(axon: Axon, tally: Tally, label: str, model, want: Expected) -> None:
     greedy = want.facts["greedy"]
     names = ["english", "code", "chinese", "emoji", "blanks", "one token", "700 tokens"]
     lengths = [len(text["ids"]) for text in want.facts["texts"]]
     tally.report(f"{label}: prompt lengths", lengths[5:] == [1, 700], str(lengths))
-    for name, text in zip(names, want.facts["texts"]):
-        options = ["--raw", "-p", text["text"]]
-        tally.check(
-            f"{label} {name}: prompt ids",
-            lambda options=options, text=text: compare_prompt(
-                axon, model, options, text["ids"]
-            ),
-        )
-    chat = want.facts["chats"][0]
-    options = ["--system", prompts.CHAT["system"], "-p", prompts.CHAT["user"]]
-    tally.check(
-        f"{label} chat: prompt ids",
-        lambda: compare_prompt(axon, model, options, chat["ids"]),
+    given = [("--raw", "-p", text["text"]) for text in want.facts["texts"]]
+    given.append(("--system", prompts.CHAT["system"], "-p", prompts.CHAT["user"]))
+    told = [text["ids"] for text in want.facts["texts"]] + [
+        want.facts["chats"][0]["ids"]
+    ]
+    tally.report(
+        f"{label}: prompts", told == [case["prompt"] for case in greedy], "eight"
     )
-    for name, case in zip([*names, "chat"], greedy):
+    for name, case, text in zip([*names, "chat"], greedy, given):
         tally.check(
-            f"{label} {name}: 64 greedy tokens",
-            lambda case=case: compare_greedy(axon, model, case, count=64),
+            f"{label} {name}: ids of the prompt and 64 greedy tokens",
+            lambda case=case, text=text: compare_greedy(
+                axon, model, case, count=64, text=text
+            ),
         )
     tally.wait()
     count_near_ties(tally, label, dict(zip([*names, "chat"], greedy)))
@@ -333,7 +333,7 @@ def smollm_model(axon: Axon, tally: Tally, label: str, model, want: Expected) ->
 def smollm_numbers(
     axon: Axon, tally: Tally, folder: pathlib.Path, want: Expected
 ) -> None:
-    """Logits of the float32 directory, whole and in chunks."""
+    """Logits and scores of the float32 directory."""
     ids = want.facts["greedy"][6]["prompt"]
     logits = want.arrays["logits.6"]
     tally.check(
@@ -350,11 +350,12 @@ def smollm_numbers(
 def smollm_group(axon: Axon, tally: Tally) -> None:
     """The demonstration model in three forms."""
     gguf = fetched("smollm2")
-    for dtype in ("float32", "bfloat16"):
-        folder = smollm_folder(gguf, dtype)
-        want = Expected(
-            expected(smollm_jobs(folder, f"smollm2-{dtype}")), f"smollm2-{dtype}"
-        )
+    folders = {dtype: smollm_folder(gguf, dtype) for dtype in ("float32", "bfloat16")}
+    places = expected_of_all(
+        [smollm_jobs(folder, f"smollm2-{dtype}") for dtype, folder in folders.items()]
+    )
+    for (dtype, folder), place in zip(folders.items(), places):
+        want = Expected(place, f"smollm2-{dtype}")
         if dtype == "float32":
             smollm_model(axon, tally, "gguf", gguf, want)
             smollm_numbers(axon, tally, folder, want)
@@ -362,16 +363,21 @@ def smollm_group(axon: Axon, tally: Tally) -> None:
 
 
 def compare_embeddings(axon: Axon, folder: pathlib.Path, want: Expected) -> None:
-    """`axon embed` equals the normalised mean of hidden states."""
-    target = axon.scratch / "embeddings.npy"
+    """`axon embed` equals the mean of hidden states, by itself and of unit length."""
     texts = axon.scratch / "sentences.txt"
     texts.write_text("\n".join(prompts.SENTENCES) + "\n", encoding="utf-8")
-    axon.call(
-        "embed", folder, "-f", texts, "--pool", "mean", "--normalize", "-o", target
-    )
-    found = np.load(target)
-    for number, members in enumerate(want.facts["batches"]):
-        near(found[members], want.arrays[f"mean.{number}"], 1e-4, f"batch {number}")
+    unit = ("--pool", "mean", "--normalize")
+    for number, options in enumerate([unit, ("--pool", "mean", "--no-normalize"), ()]):
+        target = axon.scratch / f"embeddings{number}.npy"
+        words = ["-f", texts, *options, "--math", "exact", "-o", target]
+        axon.call("embed", folder, *words)
+        found = np.load(target)
+        for batch, members in enumerate(want.facts["batches"]):
+            mean = want.arrays[f"mean.{batch}"]
+            if "--no-normalize" in options:
+                kept = want.arrays[f"mask.{batch}"][:, :, None].astype(np.float32)
+                mean = (want.arrays[f"hidden.{batch}"] * kept).sum(1) / kept.sum(1)
+            near(found[members], mean, 1e-4, f"{' '.join(options)} batch {batch}")
 
 
 def minilm_group(axon: Axon, tally: Tally) -> None:

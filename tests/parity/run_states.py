@@ -66,6 +66,29 @@ def take(tally: Tally, label: str, run: Run) -> None:
     )
 
 
+def chat_counts(axon: Axon, model: pathlib.Path) -> str:
+    """Of a conversation, each turn runs its own tokens alone: no position is run twice."""
+    words = ["chat", model, "--greedy", "--math", "exact", "-n", 12, "--threads", 1]
+    lines = ["Name a colour.", "/stats", "Name another one.", "/stats", "/quit"]
+    done = subprocess.run(
+        [str(axon.path), *[str(word) for word in words]],
+        input="\n".join(lines),
+        capture_output=True,
+        text=True,
+        timeout=600,
+        check=False,
+    )
+    same(done.returncode, 0, "status of chat")
+    pattern = r"(\d+) of \d+ positions, (\d+) tokens run"
+    counts = [tuple(map(int, found)) for found in re.findall(pattern, done.stderr)]
+    same(len(counts), 2, f"number of counts in `{done.stderr}`")
+    (first, _), (second, _) = counts
+    same(first < second, True, "positions grow")
+    for positions, run in counts:
+        same(run, positions, "tokens run")
+    return f"{first} tokens, then {second - first} more"
+
+
 def prompt_of(axon: Axon, model: pathlib.Path) -> list[int]:
     """The long prompt's first 700 tokens."""
     text = axon.scratch / "story.txt"
@@ -85,6 +108,7 @@ def main() -> int:
     with tempfile.TemporaryDirectory() as scratch:
         axon = Axon(pathlib.Path(sys.argv[1]).resolve(), pathlib.Path(scratch))
         gguf = fetched("smollm2")
+        tally.check("two turns of a chat", lambda: chat_counts(axon, gguf))
         long = prompt_of(axon, gguf)
         runs = {
             "float32": (smollm_folder(gguf, "float32"), long),
