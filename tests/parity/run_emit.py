@@ -282,7 +282,9 @@ def check_gradients(pair: Pair, prompt: list[int]) -> None:
         model.zero_grad()
         (call(ids) * weight).mean().backward()
         grads.append({name: p.grad for name, p in model.named_parameters()})
-    theirs = grads[1] | {f"transformer.{name}": grad for name, grad in grads[1].items()}
+    theirs = grads[1] | {
+        name.removeprefix("transformer."): grad for name, grad in grads[1].items()
+    }
     compared = 0
     for name, found in grads[0].items():
         want = theirs.get(name)

@@ -1,0 +1,270 @@
+"""bert_mlm as a PyTorch module, written by axon 0.
+
+Made again by: axon compile bert
+Hash of the program and its configuration: 901617ca7df05cea
+"""
+
+import json
+from pathlib import Path
+from typing import TypeVar
+
+import torch
+import torch.nn.functional as F
+from safetensors.torch import load_file
+from torch import Tensor, nn
+
+
+AnyModule = TypeVar("AnyModule", bound=nn.Module)
+
+
+# Endings of names in old checkpoints.
+OLD_ENDINGS = {
+    ".LayerNorm.gamma": ".LayerNorm.weight",
+    ".LayerNorm.beta": ".LayerNorm.bias",
+}
+
+
+def present_name(name: str) -> str:
+    """The name under which a stored tensor is read."""
+    for old, new in OLD_ENDINGS.items():
+        if name.endswith(old):
+            return name.removesuffix(old) + new
+    return name
+
+
+def weight_files(directory: Path) -> list[Path]:
+    """The files that the index names, or the one file."""
+    index = directory / "model.safetensors.index.json"
+    if not index.exists():
+        return [directory / "model.safetensors"]
+    names = json.loads(index.read_text(encoding="utf-8"))["weight_map"].values()
+    return [directory / name for name in sorted(set(names))]
+
+
+def load_weights(
+    kind: type[AnyModule],
+    directory: str | Path,
+    dtype: torch.dtype,
+    device: str | torch.device,
+) -> AnyModule:
+    """A model of class `kind` with the directory's weights, each under its stored name."""
+    with torch.device("meta"):
+        model = kind()
+    wanted = model.state_dict().keys()
+    weights: dict[str, Tensor] = {}
+    unread: list[str] = []
+    for file in weight_files(Path(directory)):
+        for stored, tensor in load_file(file).items():
+            name = stored if stored in wanted else present_name(stored)
+            if name in wanted:
+                weights[name] = tensor.to(device=device, dtype=dtype)
+            else:
+                unread.append(stored)
+    model.load_state_dict(weights, strict=True, assign=True)
+    setattr(model, "unread", sorted(unread))
+    return model.eval()
+
+
+class Embeddings(nn.Module):
+    """`bert.embeddings` (bert.axon:65)."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.word_embeddings = nn.Embedding(113, 60)
+        self.position_embeddings = nn.Embedding(96, 60)
+        self.token_type_embeddings = nn.Embedding(3, 60)
+        self.LayerNorm = nn.LayerNorm(60, eps=1e-12)
+
+    def forward(self, input_ids: Tensor, token_type_ids: Tensor) -> Tensor:
+        """input_ids [B, S], token_type_ids [B, S] -> [B, S, HIDDEN]."""
+        B, S = input_ids.shape
+        places = self.position_embeddings(
+            torch.arange(S, device=input_ids.device).reshape(1, S).expand(B, S)
+        )
+        kinds = self.token_type_embeddings(token_type_ids)
+        return self.LayerNorm(self.word_embeddings(input_ids) + kinds + places)
+
+
+class AttentionSelf(nn.Module):
+    """`bert.encoder.layer.{i}.attention.self`."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.query = nn.Linear(60, 60)
+        self.key = nn.Linear(60, 60)
+        self.value = nn.Linear(60, 60)
+
+    def forward(self, x: Tensor, keep: Tensor | None) -> Tensor:
+        """x [B, S, HIDDEN] -> [B, S, HIDDEN]."""
+        B, S, _ = x.shape
+        q = self.query(x).reshape(B, S, 5, 12).transpose(1, 2)
+        v = self.value(x).reshape(B, S, 5, 12).transpose(1, 2)
+        k = self.key(x).reshape(B, S, 5, 12).transpose(1, 2)
+        return (
+            F.scaled_dot_product_attention(q, k, v, attn_mask=keep)
+            .transpose(1, 2)
+            .reshape(B, S, 60)
+        )
+
+
+class Output(nn.Module):
+    """`bert.encoder.layer.{i}.attention.output` (bert.axon:45)."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.dense = nn.Linear(60, 60)
+        self.LayerNorm = nn.LayerNorm(60, eps=1e-12)
+
+    def forward(self, x: Tensor, x_2: Tensor) -> Tensor:
+        """x [B, S, HIDDEN], x_2 [B, S, HIDDEN] -> [B, S, HIDDEN]."""
+        return self.LayerNorm(self.dense(x) + x_2)
+
+
+class Attention(nn.Module):
+    """`bert.encoder.layer.{i}.attention`."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.self = AttentionSelf()
+        self.output = Output()
+
+    def forward(self, x: Tensor, keep: Tensor | None) -> Tensor:
+        """x [B, S, HIDDEN] -> [B, S, HIDDEN]."""
+        return self.output(self.self(x, keep), x)
+
+
+class Intermediate(nn.Module):
+    """`bert.encoder.layer.{i}.intermediate`."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.dense = nn.Linear(60, 76)
+
+
+class LayerOutput(nn.Module):
+    """`bert.encoder.layer.{i}.output` (bert.axon:45)."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.dense = nn.Linear(76, 60)
+        self.LayerNorm = nn.LayerNorm(60, eps=1e-12)
+
+    def forward(self, inner: Tensor, x: Tensor) -> Tensor:
+        """inner [B, S, INNER], x [B, S, HIDDEN] -> [B, S, HIDDEN]."""
+        return self.LayerNorm(self.dense(inner) + x)
+
+
+class Layer(nn.Module):
+    """`bert.encoder.layer.{i}`."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.attention = Attention()
+        self.intermediate = Intermediate()
+        self.output = LayerOutput()
+
+    def forward(self, x: Tensor, keep: Tensor | None) -> Tensor:
+        """x [B, S, HIDDEN] -> [B, S, HIDDEN]."""
+        x = self.attention(x, keep)
+        inner = F.gelu(self.intermediate.dense(x), approximate="tanh")
+        return self.output(inner, x)
+
+
+class Encoder(nn.Module):
+    """`bert.encoder`."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.layer = nn.ModuleList(Layer() for _ in range(3))
+
+    def forward(self, x: Tensor, keep: Tensor | None) -> Tensor:
+        """x [B, S, HIDDEN] -> [B, S, HIDDEN]."""
+        for layer in self.layer:
+            x = layer(x, keep)
+        return x
+
+
+class Bert(nn.Module):
+    """`bert`."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.embeddings = Embeddings()
+        self.encoder = Encoder()
+
+    def forward(
+        self, input_ids: Tensor, token_type_ids: Tensor, keep: Tensor | None
+    ) -> Tensor:
+        """input_ids [B, S], token_type_ids [B, S] -> [B, S, HIDDEN]."""
+        return self.encoder(self.embeddings(input_ids, token_type_ids), keep)
+
+
+class Transform(nn.Module):
+    """`cls.predictions.transform`."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.dense = nn.Linear(60, 60)
+        self.LayerNorm = nn.LayerNorm(60, eps=1e-12)
+
+    def forward(self, x: Tensor) -> Tensor:
+        """x [B, S, HIDDEN] -> [B, S, HIDDEN]."""
+        return self.LayerNorm(F.gelu(self.dense(x), approximate="tanh"))
+
+
+class Predictions(nn.Module):
+    """`cls.predictions`."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.transform = Transform()
+        self.bias = nn.Parameter(torch.empty(113))
+
+
+class Cls(nn.Module):
+    """`cls`."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.predictions = Predictions()
+
+
+class BertMlm(nn.Module):
+    """The program `bert_mlm`."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.bert = Bert()
+        self.cls = Cls()
+
+    def forward(
+        self,
+        input_ids: Tensor,
+        attn_mask: Tensor | None = None,
+        token_type_ids: Tensor | None = None,
+    ) -> Tensor:
+        """input_ids [B, S], attn_mask [B, S],
+        token_type_ids [B, S] -> logits [B, S, VOCAB].
+        """
+        if attn_mask is not None:
+            attn_mask = attn_mask.bool()
+        keep = None if attn_mask is None else attn_mask[:, None, None, :]
+        if token_type_ids is None:
+            token_type_ids = torch.zeros_like(input_ids)
+        x = self.cls.predictions.transform(self.bert(input_ids, token_type_ids, keep))
+        return F.linear(
+            x, self.bert.embeddings.word_embeddings.weight, self.cls.predictions.bias
+        )
+
+    @classmethod
+    def from_pretrained(
+        cls,
+        directory: str | Path,
+        dtype: torch.dtype = torch.float32,
+        device: str | torch.device = "cpu",
+    ) -> "BertMlm":
+        """The model with the weights of a directory's safetensors files.
+
+        Tensors that the program does not read are dropped and listed in `unread`.
+        """
+        return load_weights(cls, directory, dtype, device)
