@@ -47,6 +47,7 @@ Result<std::unique_ptr<Session>> Session::create(Model& model, const SessionOpti
 }
 
 Result<void> Session::find_phases() {
+  if (model_->general() != nullptr) return find_general();
   const Program& program = model_->program();
   cached_ = model_->phase_index("extend", false) >= 0 || model_->phase_index("extend", true) >= 0;
   bool found = false;
@@ -113,6 +114,7 @@ void Session::reset() {
   for (int64_t row = 0; row < options_.rows && length_ > 0; ++row) states_.reset(row);
   length_ = 0;
   masked_ = false;
+  forget_cache();
   std::fill(mask_.begin(), mask_.end(), 0);
   for (size_t i = 0; i < scalars_.size(); ++i) scalars_[i] = model_->program().scalars[i].initial;
 }
@@ -277,6 +279,8 @@ Result<RunStatus> Session::rerun_history(const int64_t* ids, int64_t count, cons
                       : valid == nullptr || valid[row * count + t - length_] != 0;
     }
   }
+  if (model_->general() != nullptr)
+    return run_general(history, marks, length_, total, each, cancel);
   if (each != nullptr) wanted_.resize(std::max(wanted_.size(), history.size()));
   const int64_t before = length_;
   length_ = 0;

@@ -36,6 +36,7 @@ class Session {
   int64_t rows() const { return options_.rows; }
   int64_t capacity() const { return options_.capacity; }
   int64_t length() const { return length_; }  // positions taken, padding included
+  // 0: a program on general instructions, which has not run yet, does not say it.
   int64_t vocabulary() const { return vocabulary_; }
 
   // Feeds `count` tokens to every row: ids[rows][count]. `valid`, when given, marks real tokens
@@ -87,10 +88,23 @@ class Session {
   void advance(int phase, int64_t count);
   void mark(int64_t count, const uint8_t* valid, int64_t stride);
 
+  // session_general.cc: programs on general instructions
+  Result<void> find_general();
+  Result<std::vector<Datum>> general_inputs(int64_t from, int64_t total, std::vector<int64_t>& ids,
+                                            std::vector<uint8_t>& mask);
+  Result<RunStatus> run_general(const std::vector<int64_t>& history,
+                                const std::vector<uint8_t>& marks, int64_t known, int64_t total,
+                                EachChunk* each, const CancelFlag* cancel);
+  void forget_cache();
+
   Model* model_;
   SessionOptions options_;
   StateSet states_;
   bool cached_ = false;  // the program has states; else each call runs the whole history
+  // General programs: the cache as the program made it, and for how many positions.
+  Datum cache_;
+  int64_t cache_length_ = 0;
+  int logits_output_ = -1, cache_output_ = -1;
   int64_t vocabulary_ = 0;
   int64_t length_ = 0;
   bool masked_ = false;  // some position is padding

@@ -29,6 +29,7 @@ Result<void> Session::truncate(int64_t length) {
     masked_ = masked_ || std::find(begin, begin + length, 0) != begin + length;
     std::fill(begin + length, begin + options_.capacity, 0);
   }
+  forget_cache();
   if (!cached_) {  // the history is kept row by row at the current length
     for (int64_t row = 0; row < options_.rows; ++row) {
       std::copy_n(ids_.begin() + row * length_, length, ids_.begin() + row * length);
@@ -40,6 +41,7 @@ Result<void> Session::truncate(int64_t length) {
 
 void Session::reorder(const std::vector<int64_t>& perm) {
   states_.reorder(perm, length_);
+  forget_cache();
   const std::vector<uint8_t> mask = mask_;
   const std::vector<float> logits = logits_;
   const std::vector<int64_t> ids = ids_;
