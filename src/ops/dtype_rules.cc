@@ -62,7 +62,11 @@ DType rule_NamedOrSecond(const Query& q) {
   bool tensor_value = !q.args.empty() && q.args[0].kind == TypeKind::Tensor;
   return named_or(q, tensor_at(q, tensor_value ? 1 : 0));
 }
-DType rule_Promote(const Query& q) { return promote_arguments(q.args); }
+// What stands behind the two operands (the axis of concat) is none.
+DType rule_Promote(const Query& q) {
+  auto end = q.args.begin() + static_cast<int64_t>(std::min<size_t>(q.args.size(), 2));
+  return promote_arguments({q.args.begin(), end});
+}
 DType rule_TrueDiv(const Query& q) {
   DType dtype = promote_arguments(q.args);
   return dtype == DType::Unknown || is_float(dtype) ? dtype : DType::F32;

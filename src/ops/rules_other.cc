@@ -133,6 +133,18 @@ RuleResult rule_LikeFirst(RuleCall& c) {
     return c.result(c.types.error());
   }
   bool scalar = k == TypeKind::Int || k == TypeKind::Dim || k == TypeKind::Float;
+  // Bounds of clamp may be tensors, which broadcast with it.
+  for (size_t bound = 1; bound < 3 && c.op == Op::Clamp && k == TypeKind::Tensor; ++bound) {
+    if (!c.is_tensor(bound)) continue;
+    auto next = broadcast(type, c.args[bound].type, c.u);
+    if (!next) {
+      c.error = RuleError{RuleError::Kind::Broadcast, static_cast<int>(bound), {}, {}};
+      c.error->mismatch.left = type;
+      c.error->mismatch.right = c.args[bound].type;
+      return c.result(c.types.error());
+    }
+    type = *next;
+  }
   if (k == TypeKind::Tensor || c.is_open(i)) return c.result(type);
   if (scalar) return c.result(c.op == Op::Clamp ? type : c.types.float_());
   Mismatch mismatch;
