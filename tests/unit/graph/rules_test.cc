@@ -26,6 +26,8 @@ class Checker {
     bool null =
         std::any_of(c.args.begin(), c.args.end(), [](const auto& v) { return v.is_null(); });
     if (result.error && null) return "";
+    // So are alternatives of different kinds under a scalar condition.
+    if (result.error && c.op == Op::Where && !c.args[0].is_tensor()) return "";
     if (result.error) return "rejected: " + result.error->text;
     TypeId type = unifier_.resolve(result.type);
     std::string why = admits(type, c.out);
