@@ -8,7 +8,11 @@ import sys
 import tempfile
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
-RULES = [f"C{n:02}" for n in range(1, 55)] + [f"A-{n:02}" for n in range(1, 84)]
+RULES = (
+    [f"C{n:02}" for n in range(1, 55)]
+    + [f"A-{n:02}" for n in range(1, 84)]
+    + [f"D-{n:02}" for n in range(1, 11)]
+)
 PROGRAMS = [
     "unit_syntax",
     "unit_sema",
@@ -18,7 +22,7 @@ PROGRAMS = [
     "unit_driver",
 ]
 NAME = re.compile(
-    r"(?:^|[./_])(?:fail_)?(?:[cC](?P<c>\d\d)|A_?(?P<a>\d\d))(?=[_A-Z]|$)"
+    r"(?:^|[./_])(?:fail_)?(?:[cC](?P<c>\d\d)|A_?(?P<a>\d\d)|D_(?P<d>\d\d))(?=[_A-Z]|$)"
 )
 
 
@@ -27,7 +31,10 @@ def rule_of(test: str) -> str | None:
     found = NAME.search(test)
     if not found:
         return None
-    return f"C{found['c']}" if found["c"] else f"A-{found['a']}"
+    for letter, sign in (("c", "C"), ("a", "A-"), ("d", "D-")):
+        if found[letter]:
+            return sign + found[letter]
+    return None
 
 
 def tests_of(program: pathlib.Path) -> list[str]:

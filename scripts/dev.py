@@ -465,6 +465,20 @@ def verb_conformance(_: argparse.Namespace) -> None:
     sys.exit(conformance.run(folder))
 
 
+def verb_fuzz(args: argparse.Namespace) -> None:
+    """Looks for texts and programs that the compiler does wrong by."""
+    sys.path.insert(0, str(ROOT / "scripts"))
+    import fuzz
+
+    seed = args.seed if args.seed is not None else int(time.time())
+    say(f"seed {seed}")
+    status = fuzz.run(build("dev", "fuzz") / "bin" / "fuzz", args.seconds, seed)
+    if args.release:
+        folder = build("release", "fuzz") / "bin" / "fuzz"
+        status |= fuzz.run(folder, args.seconds, seed + 1)
+    sys.exit(status)
+
+
 def verb_bench(args: argparse.Namespace) -> None:
     """Timed comparisons with named peers; never part of the tests."""
     setup_packages()
@@ -500,6 +514,13 @@ def main() -> None:
     verbs.add_parser(
         "conformance", help="rule, test, result of the language reference"
     ).set_defaults(call=verb_conformance)
+    fuzzing = verbs.add_parser("fuzz", help="mutated texts and generated programs")
+    fuzzing.add_argument("--seconds", type=float, default=60)
+    fuzzing.add_argument("--seed", type=int)
+    fuzzing.add_argument(
+        "--release", action="store_true", help="the release build afterwards"
+    )
+    fuzzing.set_defaults(call=verb_fuzz)
     fix = verbs.add_parser("fix", help="lay out sources, run the checks")
     fix.add_argument("--check", action="store_true")
     fix.set_defaults(call=verb_fix)

@@ -10,7 +10,7 @@
 #include "cli/target.h"
 #include "cli/verbs.h"
 #include "driver/check.h"
-#include "runtime/core/program.h"
+#include "runtime/core/program_text.h"
 #include "source/render.h"
 #include "support/file.h"
 #include "support/text.h"
@@ -77,6 +77,55 @@ int verb_check(const Options& options) {
   return status;
 }
 
+namespace {
+
+// A text that is a plan is read and written; else the model is compiled.
+int dump_plan(const Options& options, const Target& target, std::string& text) {
+  if (starts_with(target.text.text, "plan ")) {
+    auto program = runtime::read_text(target.text.text);
+    if (!program) return report_error(program.error(), options.common);
+    text = runtime::write_text(*program);
+    return 0;
+  }
+  if (!target.checkpoint) {
+    return report_error(
+        {"USE-OPTION", "`--stage plan` needs a checkpoint", {}, -1, "give one with --checkpoint"},
+        options.common);
+  }
+  driver::ModelRequest request = target.request;
+  request.model = options.dump.checkpoint.empty() ? options.dump.file : options.dump.checkpoint;
+  driver::Compiled compiled = driver::compile_model(request);
+  int status = report_compiled(compiled, options.common);
+  if (compiled.program) text = runtime::write_text(*compiled.program);
+  return status;
+}
+
+int dump_program(const Options& options, Target& target, driver::Stage stage, std::string& text) {
+  driver::Stage stop = std::min(stage, driver::Stage::GraphIr);
+  driver::Frontend frontend =
+      driver::compile_text(target.text, target.request, answers_of(target), stop);
+  int status = report_session(*frontend.session, options.common);
+  if (status == 0 && !driver::has_stage(frontend, stage)) {
+    return report_error({"USE-VALUE",
+                         "`--stage " + options.dump.stage + "` is before the stage of the text",
+                         {},
+                         -1,
+                         {}},
+                        options.common);
+  }
+  if (status == 0 && stage == driver::Stage::Final) {
+    target.request.passes.optimise = options.dump.optimize != 0;
+    driver::PassReport passes;
+    if (!driver::run_structured_passes(frontend, answers_of(target), target.request.passes, passes))
+      status = report_session(*frontend.session, options.common);
+    report_passes(passes, options.common);
+  }
+  if (status == 0) text = driver::dump_stage(frontend, stage);
+  return status;
+}
+
+}  // namespace
+
 int verb_dump(const Options& options) {
   auto stage = driver::parse_stage(options.dump.stage);
   if (!stage) return report_error(no_stage("--stage", options.dump.stage), options.common);
@@ -95,41 +144,8 @@ int verb_dump(const Options& options) {
   if (auto known = driver::check_passes(target->request.passes); !known)
     return report_error(known.error(), options.common);
   std::string text;
-  int status = 0;
-  if (*stage == driver::Stage::Plan && !target->checkpoint) {
-    return report_error(
-        {"USE-OPTION", "`--stage plan` needs a checkpoint", {}, -1, "give one with --checkpoint"},
-        options.common);
-  }
-  if (*stage == driver::Stage::Plan) {
-    driver::ModelRequest request = target->request;
-    request.model = options.dump.checkpoint.empty() ? options.dump.file : options.dump.checkpoint;
-    driver::Compiled compiled = driver::compile_model(request);
-    status = report_compiled(compiled, options.common);
-    if (compiled.program) text = runtime::show(*compiled.program);
-  } else {
-    driver::Stage stop = std::min(*stage, driver::Stage::GraphIr);
-    driver::Frontend frontend =
-        driver::compile_text(target->text, target->request, answers_of(*target), stop);
-    status = report_session(*frontend.session, options.common);
-    if (status == 0 && !driver::has_stage(frontend, *stage)) {
-      return report_error({"USE-VALUE",
-                           "`--stage " + options.dump.stage + "` is before the stage of the text",
-                           {},
-                           -1,
-                           {}},
-                          options.common);
-    }
-    if (status == 0 && *stage == driver::Stage::Final) {
-      target->request.passes.optimise = options.dump.optimize != 0;
-      driver::PassReport passes;
-      if (!driver::run_structured_passes(frontend, answers_of(*target), target->request.passes,
-                                         passes))
-        status = report_session(*frontend.session, options.common);
-      report_passes(passes, options.common);
-    }
-    if (status == 0) text = driver::dump_stage(frontend, *stage);
-  }
+  int status = *stage == driver::Stage::Plan ? dump_plan(options, *target, text)
+                                             : dump_program(options, *target, *stage, text);
   if (status != 0) return status;
   if (options.dump.output.empty()) {
     put(text);

@@ -121,7 +121,7 @@ Result<Values> Evaluator::call(ModuleId id, Values inputs, bool entry) {
   Frame frame{m, {}, DimBinding(types_)};
   frame.values.resize(m.values.size());
   AXON_TRY_VOID(enter(frame, std::move(inputs), entry));
-  if (entry) AXON_TRY_VOID(check_constraints(frame));
+  if (entry || options_.check_types) AXON_TRY_VOID(check_constraints(frame));
   for (NodeId node_id : m.order) {
     const Node& n = m.nodes[node_id];
     auto done = node(frame, n);
@@ -231,7 +231,13 @@ Result<std::optional<bool>> Evaluator::holds(Frame& frame, const Fact& fact) {
     for_each_value(frame.module, o, [&](ValueId v) {
       ready = ready && frame.values[static_cast<size_t>(v.index)].has_value();
     });
-    if (const DimRef* d = o.get<DimRef>()) ready = ready && frame.dims.value(d->dim).has_value();
+    const DimRef* d = o.get<DimRef>();
+    for (SymbolId symbol : d ? types_.dims().symbols(d->dim) : std::vector<SymbolId>{}) {
+      if (frame.dims.get(symbol)) continue;
+      auto value = dim_symbol(frame, symbol);
+      if (value && *value) frame.dims.set(symbol, **value);
+    }
+    if (d) ready = ready && frame.dims.value(d->dim).has_value();
   };
   is_ready(fact.left);
   bool unary = fact.relation >= Relation::IsTrue;
@@ -267,9 +273,13 @@ Result<void> Evaluator::node(Frame& frame, const Node& n) {
                                  : apply(frame, n.op, n.callee, n.inputs, n.attrs, n.type));
   result = widened(std::move(result), n.type);
   if (options_.check_types && n.type.valid()) {
-    // Sizes that the types leave open are what they are the first time.
-    AXON_TRY_VOID(frame.dims.bind(n.type, result));
-    AXON_TRY_VOID(frame.dims.check(n.type, result, "a result of type " + types_.show(n.type)));
+    // Sizes that the types leave open are what they are the first time. Items of a list may differ
+    // in them, which only what takes an item out can tell apart.
+    TypeId inner = types_.strip_optional(n.type);
+    if (types_.kind(inner) != TypeKind::List) {
+      AXON_TRY_VOID(frame.dims.bind(n.type, result));
+      AXON_TRY_VOID(frame.dims.check(n.type, result, "a result of type " + types_.show(n.type)));
+    }
   }
   auto store = [&](size_t i, EvalValue value) {
     frame.values[static_cast<size_t>(n.outputs[i].index)] = std::move(value);

@@ -451,7 +451,11 @@ void ModuleLowering::results(const std::vector<ExprId>& values) {
 // ---- constraints ---------------------------------------------------------------------------
 
 void ModuleLowering::constraints() {
-  for (const sema::TypedConstraint& fact : typed_.constraints) constraint(fact);
+  // What a branch needs must hold where the program is entered; inside, the branch itself tells.
+  bool main = def_.name == c_.program.flat.program.main;
+  for (const sema::TypedConstraint& fact : typed_.constraints) {
+    if (main || !fact.guarded) constraint(fact);
+  }
 }
 
 // A name made equal to another dim stands for that one; what is then plainly true says nothing.
@@ -462,7 +466,9 @@ void ModuleLowering::constraint(const sema::TypedConstraint& fact) {
   auto own = [&](DimId dim) {
     return dims.substitute(dim, [&](SymbolId symbol) -> DimId {
       DimId meaning = dims_.find(dims.symbol(symbol).name);
-      known = known && (meaning.valid() || dims.symbol(symbol).kind == SymbolKind::Rigid);
+      SymbolKind kind = dims.symbol(symbol).kind;
+      bool itself = kind == SymbolKind::Rigid || kind == SymbolKind::Param;
+      known = known && (meaning.valid() || itself);
       return meaning;
     });
   };

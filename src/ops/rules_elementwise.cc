@@ -20,6 +20,8 @@ DimId broadcast_dim(DimId l, DimId r, Unifier& u) {
   if (left == 1) return r;
   if (right == 1) return l;
   if (left && right) return *left == *right ? l : DimId{};
+  // An unknown size may be 1 or not; beside a name nothing can be said, a number stays.
+  if (u.mentions_unknown(l) || u.mentions_unknown(r)) return left ? l : right ? r : u.unknown();
   bool right_decides = right && !left;  // n against a variable: n, and the variable is n or 1
   DimId result = right_decides ? r : l;
   u.record(DimConstraint::Kind::Broadcast, result, right_decides ? l : r);
@@ -52,21 +54,28 @@ Known fold(RuleCall& c, Arith op) {
   auto a = c.dim(0);
   auto b = c.dim(1);
   if (!a || !b) return {};
+  DimId out;
   switch (op) {
     case Arith::Add:
-      return Known::of(c.dims.add(*a, *b));
+      out = c.dims.add(*a, *b);
+      break;
     case Arith::Sub:
-      return Known::of(c.dims.sub(*a, *b));
+      out = c.dims.sub(*a, *b);
+      break;
     case Arith::Mul:
-      return Known::of(c.dims.mul(*a, *b));
+      out = c.dims.mul(*a, *b);
+      break;
     case Arith::Div:
-      return Known::of(c.dims.div(*a, *b));
+      out = c.dims.div(*a, *b);
+      break;
     case Arith::Mod:
-      return Known::of(c.dims.mod(*a, *b));
+      out = c.dims.mod(*a, *b);
+      break;
     case Arith::Pow:
       return {};
   }
-  return {};
+  for (DimId part : {*a, *b}) c.u.keep_exact(c.u.resolve(part), out);
+  return Known::of(out);
 }
 
 RuleResult scalar_arithmetic(RuleCall& c, Arith op) {

@@ -34,6 +34,9 @@ RuleResult rule_Reshape(RuleCall& c) {
   } else if (total) {
     c.require_equal(*total, rest, 1);
   }
+  if (total && !c.error) {
+    for (DimId size : *shape) c.u.keep_exact(c.u.resolve(size), rest);
+  }
   if (c.error)
     return c.fail(c.dims.show(*total) + " elements do not take a shape of " + c.dims.show(rest));
   return c.result(c.types.tensor_of(*shape));
@@ -145,6 +148,8 @@ RuleResult concat_pair(RuleCall& c) {
   }
   // Both concatenated axes become one placeholder, so that the rest unifies as whole shapes.
   DimId sum = c.dims.add(left[*a].dim, right[*b].dim);
+  c.u.keep_exact(left[*a].dim, sum);
+  c.u.keep_exact(right[*b].dim, sum);
   DimId placeholder = c.dims.of(c.dims.fresh("axis", SymbolKind::Param));
   left[*a].dim = placeholder;
   right[*b].dim = placeholder;
@@ -265,12 +270,17 @@ RuleResult rule_Chunk(RuleCall& c) {
   }
   DimId extent = axes[*place].dim;
   auto size = c.u.value(extent);
-  bool even = !size || !count || *size % *count == 0;
-  if (!parts || !even) {
+  // A written number of parts says that they are equal.
+  if (size && count && *size % *count != 0) {
+    return c.fail(std::to_string(*size) + " does not divide into " + std::to_string(*count) +
+                  " equal pieces");
+  }
+  if (!parts || c.u.mentions_unknown(extent)) {
     axes[*place].dim = c.u.unknown();
     return c.result(c.types.list(c.tensor(std::move(axes))));
   }
   DimId piece = c.dims.div(extent, *parts);
+  c.u.record_exact(piece);
   if (listed)
     return pieces(c, axes, *place, std::vector<DimId>(static_cast<size_t>(*count), piece));
   axes[*place].dim = piece;
@@ -283,7 +293,9 @@ RuleResult rule_Repeat(RuleCall& c) {
   if (c.error) return c.result(c.types.error());
   if (!place) return c.result(c.forget(axes));
   auto repeats = c.dim(1);
-  axes[*place].dim = repeats ? c.dims.mul(axes[*place].dim, *repeats) : c.u.unknown();
+  DimId once = axes[*place].dim;
+  axes[*place].dim = repeats ? c.dims.mul(once, *repeats) : c.u.unknown();
+  if (repeats) c.u.keep_exact(once, axes[*place].dim);
   return c.result(c.tensor(std::move(axes)));
 }
 

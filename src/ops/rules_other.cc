@@ -359,6 +359,7 @@ RuleResult rule_ListIndex(RuleCall& c) {
     int64_t place = *index < 0 ? *index + count : *index;
     if (place >= 0 && place < count) known = items.items[static_cast<size_t>(place)];
   }
+  if (data.kind == TypeKind::List) item = c.u.renew_unknowns(item);
   return c.result(item, std::move(known));
 }
 

@@ -150,6 +150,7 @@ std::optional<DimId> RuleCall::product(const Axes& list) {
     if (axis.is_run()) return {};
     out = dims.mul(out, axis.dim);
   }
+  for (const Axis& axis : list) u.keep_exact(axis.dim, out);
   return out;
 }
 

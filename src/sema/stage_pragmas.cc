@@ -13,6 +13,7 @@ using namespace syntax;
 
 namespace {
 
+constexpr std::string_view kBranch = " in a branch";
 constexpr std::string_view kKinds[] = {"part", "true", "else", "loop"};
 
 std::string_view namespace_of(std::string_view name) {
@@ -166,7 +167,8 @@ std::vector<std::string> constraints_of(const TypedProgram& typed, Session& sess
     for (const TypedConstraint& c : typed.definitions[i].constraints) {
       std::string left = dims.show(c.left);
       out.push_back(name + ": " + left + " == " + dims.show(c.right) +
-                    (c.or_one ? " if " + left + " != 1" : ""));
+                    (c.or_one ? " if " + left + " != 1" : "") +
+                    (c.guarded ? std::string(kBranch) : ""));
     }
     // What is known of a constant is the same fact about its own name.
     if (!def.params.empty()) continue;
@@ -182,6 +184,8 @@ std::string split_constraints(const std::vector<std::string>& texts, const Progr
     ConstraintText parts;
     std::string_view name, rest, fact, guard;
     bool ok = cut(text, ": ", name, rest);
+    parts.guarded = ends_with(rest, kBranch);
+    if (parts.guarded) rest.remove_suffix(kBranch.size());
     parts.or_one = cut(rest, " if ", fact, guard);
     if (!parts.or_one) fact = rest;
     ok = ok && cut(fact, " == ", parts.left, parts.right);

@@ -15,7 +15,7 @@ struct StageFacts {
   std::vector<std::string> library;      // namespaces whose definitions are the library's
   std::vector<std::string> helpers;      // `NAME: KIND [VARIABLE ]of PARENT`
   std::vector<std::string> scopes;       // `NAME:FIRST-LAST PREFIX`
-  std::vector<std::string> constraints;  // `NAME: LEFT == RIGHT[ if LEFT != 1]`
+  std::vector<std::string> constraints;  // `NAME: LEFT == RIGHT[ if LEFT != 1][ in a branch]`
 };
 
 std::vector<std::string> library_of(const Program& program, const Interner& names);
@@ -35,6 +35,7 @@ struct ConstraintText {
   size_t definition = 0;
   std::string_view left, right;
   bool or_one = false;
+  bool guarded = false;
 };
 std::string split_constraints(const std::vector<std::string>& texts, const Program& program,
                               const Interner& names, std::vector<ConstraintText>& out);

@@ -112,7 +112,7 @@ struct TypedParam {
 struct TypedConstraint {
   DimId left, right;
   bool or_one = false;
-  friend bool operator==(const TypedConstraint&, const TypedConstraint&) = default;
+  bool guarded = false;  // found in a branch: calls that do not take it need not keep it
 };
 struct TypedDefinition {
   std::vector<TypedParam> params;
@@ -127,6 +127,7 @@ struct TypedProgram {
   FlatProgram flat;                          // ternaries decided for every call may be gone
   std::vector<TypeId> type_of;               // by ExprId, for every expression of the program
   std::vector<TypedDefinition> definitions;  // parallel to flat.program.definitions
+  size_t bodies_checked = 0;                 // generic checks and checks for calls
 };
 TypedProgram typecheck(const FlatProgram& flat, const Answers& answers, Session& session);
 

@@ -95,6 +95,7 @@ void Checker::check_generic(size_t index) {
 }
 
 void Checker::check_body(Frame& f) {
+  ++out_.bodies_checked;
   if (f.def.statement_body) {
     run_block(f, f.def.body);
   } else if (f.def.body_expr.valid()) {
@@ -184,7 +185,10 @@ void Checker::warn_merged(Frame& f) {
 
 std::vector<TypedConstraint> Checker::constraints_of(Frame& f) {
   std::vector<TypedConstraint> out;
-  for (const auto& [name, dim] : merged_dims(f)) out.push_back({f.dims.at(name), dim, false});
+  for (const auto& [name, dim] : merged_dims(f)) {
+    DimId own = f.dims.at(name);
+    out.push_back({own, dim, false, f.u.bound_in_branch(*d_.as_symbol(own))});
+  }
   auto ours = [&](DimId dim) {
     for (SymbolId s : d_.symbols(dim)) {
       if (d_.symbol(s).generated) return false;
@@ -195,8 +199,8 @@ std::vector<TypedConstraint> Checker::constraints_of(Frame& f) {
   for (const DimConstraint& c : f.u.open_constraints(violated)) {
     if (!ours(c.left) || !ours(c.right)) continue;
     bool equal = c.kind == DimConstraint::Kind::Equal;
-    out.push_back(equal ? TypedConstraint{c.left, c.right, false}
-                        : TypedConstraint{c.right, c.left, true});
+    out.push_back(equal ? TypedConstraint{c.left, c.right, false, c.guarded}
+                        : TypedConstraint{c.right, c.left, true, c.guarded});
   }
   for (const DimConstraint& c : violated) {
     Mismatch m;

@@ -352,6 +352,7 @@ Summary Checker::check_call(Frame& caller, size_t callee, const std::vector<Valu
   ++running_[callee];
   ++depth_;
   check_body(g);
+  if (!g.failure) discharge(g);
   --depth_;
   --running_[callee];
   if (record) {
@@ -370,6 +371,42 @@ Summary Checker::check_call(Frame& caller, size_t callee, const std::vector<Valu
   export_facts(g, out);
   out.failure = g.failure;
   return out;
+}
+
+// What the definition's own check left to its callers, for these arguments. The stored types are
+// those of that check, so they must hold even where this call would do with less.
+void Checker::discharge(Frame& g) {
+  if (g.def.helper.kind != HelperKind::None || states_[g.definition] != State::Done) return;
+  for (const TypedConstraint& c : out_.definitions[g.definition].constraints) {
+    bool known = !c.guarded;
+    auto here = [&](DimId dim) {
+      return d_.substitute(dim, [&](SymbolId symbol) -> DimId {
+        if (d_.symbol(symbol).kind == SymbolKind::Rigid) return {};
+        auto found = g.dims.find(d_.symbol(symbol).name);
+        known = known && found != g.dims.end();
+        return found == g.dims.end() ? DimId{} : found->second;
+      });
+    };
+    DimId left = here(c.left), right = here(c.right);
+    if (!known) continue;
+    g.u.set_origin(origin(g, g.def.name_span));
+    if (c.or_one) {
+      auto l = g.u.value(g.u.resolve(left)), r = g.u.value(g.u.resolve(right));
+      bool fits = !l || !r || *l == *r || *l == 1;
+      if (fits) {
+        g.u.record(DimConstraint::Kind::Broadcast, right, left);
+        continue;
+      }
+    }
+    auto bad = c.or_one ? std::optional<Mismatch>(Mismatch{}) : g.u.unify_dim(left, right);
+    if (!bad) continue;
+    if (c.or_one) {
+      bad->kind = Mismatch::Kind::Dim;
+      bad->left_dim = left;
+      bad->right_dim = right;
+    }
+    report_mismatch(g, *bad, "this", g.def.name_span);
+  }
 }
 
 // What the check found out about the arguments' symbols.
@@ -394,13 +431,14 @@ void Checker::export_facts(Frame& g, Summary& out) {
     }
     DimId dim = g.u.resolve(d_.of(symbol));
     if (ours(dim))
-      out.equations.push_back({DimConstraint::Kind::Equal, d_.of(symbol), dim, g.def.name_span});
+      out.equations.push_back({DimConstraint::Kind::Equal, d_.of(symbol), dim, g.def.name_span,
+                               g.u.bound_in_branch(symbol)});
   }
   std::vector<DimConstraint> violated;
   for (const DimConstraint& c : g.u.open_constraints(violated)) {
     if (!ours(c.left) || !ours(c.right)) continue;
     Span where = c.origin >= 0 ? g.origins[static_cast<size_t>(c.origin)] : g.def.name_span;
-    out.equations.push_back({c.kind, c.left, c.right, where});
+    out.equations.push_back({c.kind, c.left, c.right, where, c.guarded});
   }
   for (const DimConstraint& c : violated) {
     Mismatch m;
@@ -410,6 +448,23 @@ void Checker::export_facts(Frame& g, Summary& out) {
     Span where = c.origin >= 0 ? g.origins[static_cast<size_t>(c.origin)] : g.def.name_span;
     report_mismatch(g, m, "this", where);
   }
+}
+
+void Checker::apply_equation(Frame& f, const Equation& e, DimId left, DimId right, Span span) {
+  std::optional<Mismatch> bad;
+  if (e.kind == DimConstraint::Kind::Equal) {
+    bad = f.u.unify_dim(left, right);
+  } else {
+    f.u.record(e.kind, left, right);
+    auto l = f.u.value(left), r = f.u.value(right);
+    if (l && r && *l != *r && *r != 1) {
+      bad = Mismatch{};
+      bad->kind = Mismatch::Kind::Dim;
+      bad->left_dim = right;
+      bad->right_dim = left;
+    }
+  }
+  if (bad) report_mismatch(f, *bad, "this call", span, {}, e.span);
 }
 
 // The result of a check in the caller's terms: the check's symbols become the actual ones, symbols
@@ -452,20 +507,9 @@ Value Checker::apply_summary(Frame& f, const Summary& summary, const std::vector
     f.u.unify(type(t_.tensor({Axis{{}, symbol}})), type(t_.tensor(axes)), ignored, notes);
   }
   for (const Equation& e : summary.equations) {
-    DimId left = dim(e.left);
-    DimId right = dim(e.right);
-    if (e.kind == DimConstraint::Kind::Broadcast) {
-      f.u.record(e.kind, left, right);
-      auto l = f.u.value(left), r = f.u.value(right);
-      if (!l || !r || *l == *r || *r == 1) continue;
-      Mismatch m;
-      m.kind = Mismatch::Kind::Dim;
-      m.left_dim = right;
-      m.right_dim = left;
-      report_mismatch(f, m, "this call", span, {}, e.span);
-    } else if (auto bad = f.u.unify_dim(left, right)) {
-      report_mismatch(f, *bad, "this call", span, {}, e.span);
-    }
+    if (e.guarded) f.u.enter_branch();
+    apply_equation(f, e, dim(e.left), dim(e.right), span);
+    if (e.guarded) f.u.leave_branch();
   }
   auto known = [&](auto&& self, const Known& k) -> Known {
     Known out = k;

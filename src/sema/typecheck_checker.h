@@ -75,6 +75,8 @@ class Checker {
   void check_arguments(Frame& f, const Summary& summary, const std::vector<Value>& args,
                        const syntax::Call& call, size_t callee, Span span);
   Summary check_call(Frame& caller, size_t callee, const std::vector<Value>& args, bool record);
+  void discharge(Frame& g);
+  void apply_equation(Frame& f, const Equation& e, DimId left, DimId right, Span span);
   void export_facts(Frame& f, Summary& out);
   Value apply_summary(Frame& f, const Summary& summary, const std::vector<SymbolId>& actual,
                       Span span);

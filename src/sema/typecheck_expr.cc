@@ -346,8 +346,10 @@ Value Checker::eval_if(Frame& f, ExprId cond, ExprId yes, ExprId no, Span span) 
   bool decided = (test.known.is_bool() && t_.kind(f.u.resolve(test.type)) != TypeKind::Optional) ||
                  test.known.is_null();
   if (!decided) {
+    f.u.enter_branch();
     Value a = branch(f, yes, outcome.when_true);
     Value b = branch(f, no, outcome.when_false);
+    f.u.leave_branch();
     return join_values(f, a, b, span);
   }
   bool taken = test.known.is_bool() && test.known.boolean;

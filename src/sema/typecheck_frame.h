@@ -54,6 +54,7 @@ struct Equation {
   DimConstraint::Kind kind = DimConstraint::Kind::Equal;
   DimId left, right;
   Span span;
+  bool guarded = false;
 };
 
 // What a check of a definition for given arguments found, in terms of the arguments' symbols.

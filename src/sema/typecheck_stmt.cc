@@ -44,7 +44,7 @@ std::vector<Value> Checker::split(Frame& f, const Value& value, size_t count, Sp
   const TypeData data = t_.get(type);
   std::vector<Value> out;
   auto each = [&](TypeId item) {
-    for (size_t i = 0; i < count; ++i) out.push_back({item, {}});
+    for (size_t i = 0; i < count; ++i) out.push_back({f.u.renew_unknowns(item), {}});
   };
   const Known& known = value.known;
   switch (data.kind) {

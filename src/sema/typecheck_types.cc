@@ -65,18 +65,14 @@ DimId Checker::dim_of(Frame& f, DimExprId id) {
       const DimBinary b = e.as<DimBinary>();
       DimId left = dim_of(f, b.left);
       DimId right = dim_of(f, b.right);
-      switch (b.op) {
-        case '+':
-          return d_.add(left, right);
-        case '-':
-          return d_.sub(left, right);
-        case '*':
-          return d_.mul(left, right);
-        case '/':
-          return d_.div(left, right);
-        default:
-          return d_.mod(left, right);
-      }
+      DimId out = b.op == '+'   ? d_.add(left, right)
+                  : b.op == '-' ? d_.sub(left, right)
+                  : b.op == '*' ? d_.mul(left, right)
+                  : b.op == '/' ? d_.div(left, right)
+                                : d_.mod(left, right);
+      f.u.keep_exact(left, out);
+      f.u.keep_exact(right, out);
+      return out;
     }
   }
   AXON_UNREACHABLE("dim expression");

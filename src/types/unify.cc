@@ -27,11 +27,15 @@ bool Unifier::settled(DimId dim) const {
 DimId Unifier::resolve(DimId dim) {
   if (settled(dim)) return dim;
   // Bindings never form a cycle (each is made after an occurs check on resolved sides).
-  return dims_.substitute(dim, [&](SymbolId symbol) -> DimId {
+  std::vector<DimId> parts;
+  DimId out = dims_.substitute(dim, [&](SymbolId symbol) -> DimId {
     auto bound = dim_bindings_.find(symbol);
     if (bound == dim_bindings_.end()) return {};
-    return bound->second = resolve(bound->second);
+    parts.push_back(bound->second = resolve(bound->second));
+    return parts.back();
   });
+  for (DimId part : parts) keep_exact(part, out);
+  return out;
 }
 
 DimId Unifier::expand(DimId dim) {
@@ -75,11 +79,18 @@ bool Unifier::prefers_left(SymbolId left, SymbolId right) const {
 // ---- unification ---------------------------------------------------------------------------
 
 void Unifier::record(DimConstraint::Kind kind, DimId left, DimId right) {
-  DimConstraint constraint{kind, left, right, origin_};
-  for (const DimConstraint& c : constraints_) {
-    if (c.kind == kind && c.left == left && c.right == right) return;
+  DimConstraint constraint{kind, left, right, origin_, branches_ > 0};
+  for (DimConstraint& c : constraints_) {
+    if (c.kind != kind || c.left != left || c.right != right) continue;
+    c.guarded = c.guarded && constraint.guarded;
+    return;
   }
   constraints_.push_back(constraint);
+}
+
+void Unifier::bind(SymbolId symbol, DimId dim) {
+  dim_bindings_[symbol] = dim;
+  if (branches_ > 0) guarded_.insert(symbol);
 }
 
 // An unknown size says nothing about the callers, so no name of the interface is bound to one.
@@ -89,6 +100,95 @@ bool Unifier::may_bind(SymbolId symbol, DimId dim) const {
     if (s == symbol || dims_.symbol(s).kind == SymbolKind::Unknown) return false;
   }
   return true;
+}
+
+namespace {
+
+DimId dim_of(const DimTable::Tree& tree, DimTable& dims) {
+  using Kind = DimTable::Tree::Kind;
+  if (tree.kind == Kind::Integer) return dims.integer(tree.value);
+  if (tree.kind == Kind::Symbol) return dims.of(tree.symbol);
+  DimId out = dim_of(tree.operands[0], dims);
+  for (size_t i = 1; i < tree.operands.size(); ++i) {
+    DimId next = dim_of(tree.operands[i], dims);
+    out = tree.kind == Kind::Add   ? dims.add(out, next)
+          : tree.kind == Kind::Sub ? dims.sub(out, next)
+          : tree.kind == Kind::Mul ? dims.mul(out, next)
+          : tree.kind == Kind::Div ? dims.div(out, next)
+          : tree.kind == Kind::Mod ? dims.mod(out, next)
+          : tree.kind == Kind::Min ? dims.min(out, next)
+                                   : dims.max(out, next);
+  }
+  return out;
+}
+
+void collect_rests(const DimTable::Tree& tree, DimTable& dims, std::vector<DimId>& out) {
+  for (const DimTable::Tree& operand : tree.operands) collect_rests(operand, dims, out);
+  if (tree.kind != DimTable::Tree::Kind::Div) return;
+  out.push_back(dims.mod(dim_of(tree.operands[0], dims), dim_of(tree.operands[1], dims)));
+}
+
+}  // namespace
+
+// What must be 0 for the quotients in a dim to be exact.
+const std::vector<DimId>& Unifier::rests(DimId dim) {
+  auto [it, added] = rests_.try_emplace(dim);
+  if (added && !dims_.symbols(dim).empty()) collect_rests(dims_.tree(dim), dims_, it->second);
+  return it->second;
+}
+
+void Unifier::record_exact(DimId dim) {
+  DimId zero = dims_.integer(0);
+  for (DimId rest : rests(resolve(dim))) {
+    if (rest != zero) record(DimConstraint::Kind::Equal, rest, zero);
+  }
+}
+
+void Unifier::keep_exact(DimId part, DimId whole) {
+  const std::vector<DimId>& before = rests(part);
+  if (before.empty()) return;
+  const std::vector<DimId>& after = rests(whole);
+  DimId zero = dims_.integer(0);
+  for (DimId rest : before) {
+    bool shown = std::find(after.begin(), after.end(), rest) != after.end();
+    if (!shown && rest != zero) record(DimConstraint::Kind::Equal, rest, zero);
+  }
+}
+
+bool Unifier::mentions_unknown(DimId dim) const {
+  for (SymbolId symbol : dims_.symbols(dim)) {
+    if (dims_.symbol(symbol).kind == SymbolKind::Unknown) return true;
+  }
+  return false;
+}
+
+// Whether a variable that was made for a callee occurs, which arguments determine.
+bool Unifier::has_own(DimId dim) const {
+  for (SymbolId symbol : dims_.symbols(dim)) {
+    if (bindable(symbol) && dims_.symbol(symbol).generated && anchored_.count(symbol) == 0)
+      return true;
+  }
+  return false;
+}
+
+// Solves for such a variable. One that stands with a factor is what divides exactly.
+bool Unifier::solve_own(DimId left, DimId right) {
+  DimId difference = dims_.sub(left, right);
+  DimId zero = dims_.integer(0);
+  for (bool scaled : {false, true}) {
+    for (SymbolId symbol : dims_.symbols(difference)) {
+      bool own = bindable(symbol) && dims_.symbol(symbol).generated && anchored_.count(symbol) == 0;
+      if (!own) continue;
+      auto solution = scaled ? dims_.solve_exact(difference, symbol, zero)
+                             : dims_.solve(difference, symbol, zero);
+      if (!solution || !may_bind(symbol, *solution)) continue;
+      if (scaled && mentions_unknown(*solution)) continue;
+      bind(symbol, *solution);
+      if (scaled) record_exact(*solution);
+      return true;
+    }
+  }
+  return false;
 }
 
 // Solves the equation for its one variable (or its one generated variable).
@@ -110,11 +210,11 @@ bool Unifier::solve_one(DimId left, DimId right) {
     generated = found;
   }
   if (count == 1 && found) {
-    dim_bindings_[found->first] = found->second;
+    bind(found->first, found->second);
     return true;
   }
   if (generated_count == 1) {
-    dim_bindings_[generated->first] = generated->second;
+    bind(generated->first, generated->second);
     return true;
   }
   return false;
@@ -137,19 +237,23 @@ std::optional<Mismatch> Unifier::unify_dim(DimId left, DimId right) {
   bool right_binds = right_symbol && bindable(*right_symbol);
   if (left_binds && right_binds) {
     if (prefers_left(*left_symbol, *right_symbol)) {
-      dim_bindings_[*right_symbol] = left;
+      bind(*right_symbol, left);
     } else {
-      dim_bindings_[*left_symbol] = right;
+      bind(*left_symbol, right);
     }
     return {};
   }
   if (dims_.as_integer(dims_.sub(left, right))) return clash(Mismatch::Kind::Dim);
+  // What the caller has determines the callee's names, not the other way round.
+  bool callers = (left_binds && anchored_.count(*left_symbol) > 0 && has_own(right)) ||
+                 (right_binds && anchored_.count(*right_symbol) > 0 && has_own(left));
+  if (callers && solve_own(left, right)) return {};
   if (left_binds && may_bind(*left_symbol, right)) {
-    dim_bindings_[*left_symbol] = right;
+    bind(*left_symbol, right);
     return {};
   }
   if (right_binds && may_bind(*right_symbol, left)) {
-    dim_bindings_[*right_symbol] = left;
+    bind(*right_symbol, left);
     return {};
   }
   auto left_value = value(left);
@@ -160,7 +264,7 @@ std::optional<Mismatch> Unifier::unify_dim(DimId left, DimId right) {
     return clash(constants ? Mismatch::Kind::DimConst : Mismatch::Kind::Dim);
   }
   if (expand(left) == expand(right)) return {};
-  if (!left_binds && !right_binds && solve_one(left, right)) return {};
+  if (!left_binds && !right_binds && (solve_one(left, right) || solve_own(left, right))) return {};
   record(DimConstraint::Kind::Equal, left, right);
   return {};
 }
@@ -183,7 +287,7 @@ DimId Unifier::choose(DimId left, DimId right) {
 std::vector<DimConstraint> Unifier::open_constraints(std::vector<DimConstraint>& violated) {
   std::vector<DimConstraint> open;
   for (const DimConstraint& c : constraints_) {
-    DimConstraint now{c.kind, resolve(c.left), resolve(c.right), c.origin};
+    DimConstraint now{c.kind, resolve(c.left), resolve(c.right), c.origin, c.guarded};
     if (now.left == now.right || expand(now.left) == expand(now.right)) continue;
     auto left = value(now.left);
     auto right = value(now.right);

@@ -26,7 +26,8 @@ struct Mismatch {
 struct DimConstraint {
   enum class Kind : uint8_t { Equal, Broadcast } kind = Kind::Equal;
   DimId left, right;
-  int32_t origin = -1;  // the caller's index of the place
+  int32_t origin = -1;   // the caller's index of the place
+  bool guarded = false;  // found in a branch only
   friend bool operator==(const DimConstraint&, const DimConstraint&) = default;
 };
 
@@ -51,6 +52,11 @@ class Unifier {
   // The place that constraints recorded from now on come from.
   void set_origin(int32_t origin) { origin_ = origin; }
 
+  // What is found until leave_branch() holds only if that branch is taken.
+  void enter_branch() { ++branches_; }
+  void leave_branch() { --branches_; }
+  bool bound_in_branch(SymbolId symbol) const { return guarded_.count(symbol) > 0; }
+
   // What a constant with an unknown value is made of; equality sees through it.
   void define(SymbolId rigid, DimId meaning) { definitions_[rigid] = meaning; }
 
@@ -71,11 +77,23 @@ class Unifier {
   // Begins a join that is about one decision: dims that differ in the same way get the same
   // unknown.
   void start_join();
-  // In a loop's rounds an axis that already is an unknown of such a join may stay as it is.
-  void keep_unknowns(bool keep) { keep_unknowns_ = keep; }
+  // In a loop's rounds an axis that already is an unknown of such a join may stay as it is. Those
+  // of a loop before are sizes like others.
+  void keep_unknowns(bool keep) {
+    keep_unknowns_ = keep;
+    loop_unknowns_.clear();
+  }
 
   DimId unknown();
   void record(DimConstraint::Kind kind, DimId left, DimId right);
+  // Records that every quotient in `dim` is exact: only then do the parts make the whole.
+  void record_exact(DimId dim);
+  // The same for the quotients of `part` that `whole`, made of it, no longer shows: `2*(D/2)` is
+  // `D` only where 2 divides it.
+  void keep_exact(DimId part, DimId whole);
+  // The type with its unknown sizes as new ones: items of a list may differ in them.
+  TypeId renew_unknowns(TypeId type);
+  bool mentions_unknown(DimId dim) const;
   std::vector<Axis> binding_of_run(SymbolId symbol);
   const std::vector<DimConstraint>& constraints() const { return constraints_; }
   // Constraints that are false by now, and constraints that remain open, in resolved form.
@@ -97,6 +115,10 @@ class Unifier {
   bool prefers_left(SymbolId left, SymbolId right) const;
   bool may_bind(SymbolId symbol, DimId dim) const;
   bool solve_one(DimId left, DimId right);
+  bool solve_own(DimId left, DimId right);
+  void bind(SymbolId symbol, DimId dim);
+  bool has_own(DimId dim) const;
+  const std::vector<DimId>& rests(DimId dim);
   std::optional<Mismatch> unify_variable(TypeId variable, TypeId other, bool actual_left,
                                          TypeId& result);
   std::optional<Mismatch> unify_items(const TypeData& actual, const TypeData& required,
@@ -121,6 +143,9 @@ class Unifier {
   std::set<SymbolId> anchored_;
   std::vector<DimConstraint> constraints_;
   std::map<std::pair<DimId, DimId>, DimId> joined_;
+  std::set<SymbolId> guarded_;  // bound in a branch
+  int branches_ = 0;
+  std::map<DimId, std::vector<DimId>> rests_;  // of the quotients in a dim
   std::set<SymbolId> loop_unknowns_;
   std::set<SymbolId> kept_;
   bool keep_unknowns_ = false;

@@ -96,6 +96,19 @@ TypeId Unifier::resolve(TypeId type) {
   AXON_UNREACHABLE("type kind");
 }
 
+TypeId Unifier::renew_unknowns(TypeId type) {
+  std::map<SymbolId, DimId> renewed;
+  return types_.substitute(
+      resolve(type),
+      [&](SymbolId symbol) -> DimId {
+        if (dims_.symbol(symbol).kind != SymbolKind::Unknown) return {};
+        auto [it, added] = renewed.try_emplace(symbol);
+        if (added) it->second = unknown();
+        return it->second;
+      },
+      [](SymbolId, bool&) { return std::vector<Axis>{}; }, [](SymbolId) { return TypeId{}; });
+}
+
 TypeId Unifier::binding_of_variable(SymbolId symbol) {
   auto bound = type_bindings_.find(symbol);
   return bound == type_bindings_.end() ? TypeId{} : resolve(bound->second);
@@ -338,7 +351,7 @@ DimId Unifier::join_dim(DimId a, DimId b) {
     bool open = symbol && bindable(*symbol) && dims_.symbol(*symbol).generated &&
                 anchored_.count(*symbol) == 0 && !dims_.mentions(other, *symbol);
     if (!open) continue;
-    dim_bindings_[*symbol] = other;
+    bind(*symbol, other);
     return other;
   }
   auto [it, added] = joined_.try_emplace({a, b});

@@ -31,6 +31,13 @@ def test_dump(model: pathlib.Path, gguf: pathlib.Path) -> None:
                 == answer.out,
                 "",
             )
+        dumped = S.folder / f"{stage}.axon"
+        dumped.write_text(answer.out)
+        S.check(
+            f"dump {stage}: read and written",
+            S.run("dump", dumped, "--stage", stage).out == answer.out,
+            "",
+        )
         if stage not in ("final", "plan"):
             S.answers(
                 f"dump {stage} without a checkpoint",

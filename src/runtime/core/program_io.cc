@@ -3,11 +3,13 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <charconv>
 #include <cstring>
 #include <optional>
 #include <type_traits>
 
 #include "runtime/core/program.h"
+#include "runtime/core/program_text.h"
 
 namespace axon::runtime {
 namespace {
@@ -81,6 +83,112 @@ class Reader {
 
  private:
   std::string_view bytes_;
+  size_t pos_ = 0;
+  const char* why_ = nullptr;
+};
+
+// The same walk as words: `#3` begins a sequence of three, texts stand in quotes.
+class TextWriter {
+ public:
+  static constexpr bool kReading = false;
+  std::string out;
+  bool ok() const { return true; }
+  void fail(const char*) {}
+  void size(size_t& n, size_t) { out += fmt::format("\n#{}", n); }
+  void integer(int64_t& v) { out += fmt::format(" {}", v); }
+  void real(double& v) {
+    uint64_t bits = 0;
+    std::memcpy(&bits, &v, sizeof bits);
+    out += fmt::format(" x{:016x}", bits);
+  }
+  void text(std::string& s) {
+    out += " \"";
+    for (char c : s) {
+      bool plain = c >= ' ' && c <= '~' && c != '"' && c != '\\';
+      out += plain ? std::string(1, c) : fmt::format("\\{:02x}", static_cast<uint8_t>(c));
+    }
+    out += '"';
+  }
+};
+
+class TextReader {
+ public:
+  static constexpr bool kReading = true;
+  explicit TextReader(std::string_view text) : text_(text) {}
+  bool ok() const { return why_ == nullptr; }
+  const char* why() const { return why_; }
+  size_t offset() const { return pos_; }
+  void fail(const char* why) {
+    if (!why_) why_ = why;
+  }
+  bool at_end() {
+    blanks();
+    return pos_ == text_.size();
+  }
+  void size(size_t& n, size_t) {
+    int64_t count = accept('#') ? number(10) : -1;
+    bool fits = count >= 0 && static_cast<uint64_t>(count) <= text_.size() - pos_;
+    if (!fits) fail("count is larger than the rest of the file");
+    n = ok() ? static_cast<size_t>(count) : 0;
+  }
+  void integer(int64_t& v) {
+    blanks();
+    v = number(10);
+  }
+  void real(double& v) {
+    if (!accept('x')) fail("no number stands here");
+    auto bits = static_cast<uint64_t>(number(16));
+    std::memcpy(&v, &bits, sizeof v);
+  }
+  void text(std::string& s) {
+    s.clear();
+    if (!accept('"')) return fail("no text stands here");
+    while (pos_ < text_.size() && text_[pos_] != '"') {
+      if (text_[pos_] == '\\') {
+        std::string_view digits = text_.substr(pos_ + 1, 2);
+        uint8_t byte = 0;
+        auto done = std::from_chars(digits.data(), digits.data() + digits.size(), byte, 16);
+        if (digits.size() < 2 || done.ptr != digits.data() + 2) return fail("bad escape");
+        s += static_cast<char>(byte);
+        pos_ += 3;
+      } else {
+        s += text_[pos_++];
+      }
+    }
+    if (pos_ == text_.size()) return fail("ends too early");
+    ++pos_;
+  }
+
+ private:
+  void blanks() {
+    while (pos_ < text_.size()) {
+      if (text_[pos_] == ' ' || text_[pos_] == '\n') {
+        ++pos_;
+      } else if (text_.substr(pos_, 2) == "--") {
+        pos_ = std::min(text_.find('\n', pos_), text_.size());
+      } else {
+        return;
+      }
+    }
+  }
+  bool accept(char c) {
+    blanks();
+    if (pos_ == text_.size() || text_[pos_] != c) return false;
+    ++pos_;
+    return true;
+  }
+  int64_t number(int base) {
+    int64_t value = 0;
+    uint64_t bits = 0;
+    const char *begin = text_.data() + pos_, *end = text_.data() + text_.size();
+    auto done =
+        base == 16 ? std::from_chars(begin, end, bits, 16) : std::from_chars(begin, end, value, 10);
+    if (done.ec != std::errc() || done.ptr == begin) fail("no number stands here");
+    pos_ += static_cast<size_t>(done.ptr - begin);
+    return base == 16 ? static_cast<int64_t>(bits) : value;
+  }
+
+  std::string_view text_;
   size_t pos_ = 0;
   const char* why_ = nullptr;
 };
@@ -728,6 +836,36 @@ Result<Program> deserialise(std::string_view bytes) {
   if (reader.ok() && !reader.at_end()) reader.fail("bytes after the end");
   if (!reader.ok()) return format_error(reader.why(), offset());
   if (const char* why = Checker(program).run()) return format_error(why, offset());
+  return program;
+}
+
+constexpr std::string_view kTextHead = "plan 1\n";
+
+std::string write_text(const Program& program) {
+  std::string out(kTextHead);
+  std::string listing = show(program);
+  for (size_t at = 0; at < listing.size();) {
+    size_t end = std::min(listing.find('\n', at), listing.size());
+    std::string_view line = std::string_view(listing).substr(at, end - at);
+    out += line.empty() ? "--\n" : fmt::format("-- {}\n", line);
+    at = end + 1;
+  }
+  TextWriter writer;
+  io(writer, const_cast<Program&>(program));  // a writing walk changes nothing
+  size_t begin = std::min(writer.out.find_first_not_of(" \n"), writer.out.size());
+  return out + writer.out.substr(begin) + "\n";
+}
+
+Result<Program> read_text(std::string_view text) {
+  if (text.substr(0, kTextHead.size()) != kTextHead)
+    return format_error("no plan starts like this", 0);
+  TextReader reader(text.substr(kTextHead.size()));
+  Program program;
+  io(reader, program);
+  if (reader.ok() && !reader.at_end()) reader.fail("words after the end");
+  if (!reader.ok()) return format_error(reader.why(), reader.offset() + kTextHead.size());
+  if (const char* why = Checker(program).run())
+    return format_error(why, reader.offset() + kTextHead.size());
   return program;
 }
 

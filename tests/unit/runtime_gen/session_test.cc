@@ -215,7 +215,7 @@ TEST(Session, MemoryAnswerIsWhatIsTaken) {
   EXPECT_GT(answer->arena, 0);
 }
 
-TEST(Generate, GreedyEqualsTheWrittenOutModel) {
+TEST(Generate, C52GreedyEqualsTheWrittenOutModel) {
   for (const bool cached : {true, false}) {
     Tiny setup(2, DType::F32, cached);
     auto session = setup.session(1, 24);

@@ -1,0 +1,17 @@
+// Changes to program texts, by bytes and by tokens.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "fuzz/random.h"
+
+namespace axon::fuzz {
+
+// A few random edits; pieces may come from the other texts.
+std::string mutate_bytes(const std::string& text, const std::vector<std::string>& corpus,
+                         Random& random);
+std::string mutate_tokens(const std::string& text, const std::vector<std::string>& corpus,
+                          Random& random);
+
+}  // namespace axon::fuzz
