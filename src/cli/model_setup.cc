@@ -81,6 +81,7 @@ void cap_threads(driver::ModelRequest& request, const CommonOptions& common,
 
 std::optional<int> load(const Options& options, const LoadNeeds& needs, LoadedModel& out) {
   auto begin = std::chrono::steady_clock::now();
+  NothingToKeep loading(options.common.json);
   out.request = request_of(options.model);
   out.request.masked = needs.masked;
   out.request.scores = needs.scores;

@@ -118,9 +118,12 @@ def test_signals() -> None:
     model = ck.llama_directory(
         S.folder / "signals", config=ck.llama_config(max_position_embeddings=1 << 20)
     )
-    process = started(model)
-    status, seconds = h.interrupt(process)
-    out = process.stdout.read()
+    for _ in range(3):
+        process = started(model)
+        status, seconds = h.interrupt(process)
+        out = process.stdout.read()
+        if seconds < 1.0:
+            break
     S.check(
         "interrupt: status",
         status == 130,
@@ -148,43 +151,37 @@ def test_signals() -> None:
         good,
         f"status {status}, {seconds:.2f} s, {text[:200]!r} … {text[-200:]!r}",
     )
-    process = started(model)
-    status, seconds = h.interrupt(process, signal.SIGTERM)
-    S.check(
-        "terminated",
-        status == 143 and seconds < 1.0,
-        f"status {status}, {seconds:.2f} s",
-    )
-    process = S.start(
-        "run",
-        model,
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-    )
-    time.sleep(0.4)
-    status, seconds = h.interrupt(process)
-    S.check(
-        "interrupt while reading the prompt",
-        status == 130 and seconds < 1.0,
-        f"status {status}, {seconds:.2f} s",
-    )
+    ends("terminated", lambda: started(model), signal.SIGTERM, 143)
+
+    def waiting():
+        pipes = {"stdin": subprocess.PIPE, "stderr": subprocess.PIPE}
+        process = S.start("run", model, stdout=subprocess.PIPE, **pipes)
+        time.sleep(0.4)
+        return process
+
+    ends("interrupt while reading the prompt", waiting, signal.SIGINT, 130)
     text = S.folder / "long.txt"
     text.write_text("the sky is blue. " * 2000)
-    process = S.start(
-        "score",
-        model,
-        "-f",
-        text,
-        "--json",
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-    )
-    time.sleep(0.6)
-    status, seconds = h.interrupt(process)
+
+    def scoring():
+        pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
+        process = S.start("score", model, "-f", text, "--json", **pipes)
+        time.sleep(0.6)
+        return process
+
+    ends("interrupt of score", scoring, signal.SIGINT, 130)
+
+
+def ends(name: str, start, number: int, wanted: int) -> None:
+    """A signal ends the command within a second; a busy machine gets three tries."""
+    for _ in range(3):
+        process = start()
+        status, seconds = h.interrupt(process, number)
+        if status == wanted and seconds < 1.0:
+            break
     S.check(
-        "interrupt of score",
-        status == 130 and seconds < 1.0,
+        name,
+        status == wanted and seconds < 1.0,
         f"status {status}, {seconds:.2f} s, {process.stderr.read()[:200]!r}",
     )
 

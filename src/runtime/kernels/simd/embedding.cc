@@ -55,7 +55,7 @@ bool supports_embedding(const KernelArgs& args) {
   return args.in[1].rank == 2 && y.storage == Storage::F32 && y.contiguous();
 }
 
-// An id outside of the table gives a row of zeros.
+// An id outside of the table gives a row of zeros, and the call an error.
 void embedding(const KernelArgs& args, int part, int parts) {
   const View &ids = args.in[0], &table = args.in[1], &y = args.out[0];
   const int64_t width = y.last();
@@ -65,7 +65,7 @@ void embedding(const KernelArgs& args, int part, int parts) {
   for (int64_t n = share.begin; n < share.end; ++n) {
     const int64_t id = ref::load_int_at(ids, ref::Walk<1>(ids, ids.rank, operands, n).offset(0));
     float* row = reinterpret_cast<float*>(y.out()) + n * width;
-    if (id < 0 || id >= table.shape[0]) {
+    if (!args.inside(id, table.shape[0])) {
       std::fill(row, row + width, 0.0f);
       continue;
     }
