@@ -9,7 +9,9 @@
 namespace axon::plan {
 runtime::WeightId Weights::get(std::string_view key, runtime::Weight::Use use, bool transposed,
                                int64_t item) {
-  std::tuple<std::string, int, bool, int64_t> id(key, static_cast<int>(use), transposed, item);
+  // A table that is looked up and multiplied with (a tied head) is one weight.
+  const bool dense = use == runtime::Weight::Use::Elementwise;
+  std::tuple<std::string, bool, bool, int64_t> id(key, dense, transposed, item);
   auto known = known_.find(id);
   if (known != known_.end()) return known->second;
   std::optional<model::Resolved> resolved = params_ ? params_->resolve(key) : std::nullopt;

@@ -29,7 +29,7 @@ class Weights {
  private:
   runtime::Program& program_;
   const model::ParamIndex* params_;
-  std::map<std::tuple<std::string, int, bool, int64_t>, runtime::WeightId> known_;
+  std::map<std::tuple<std::string, bool, bool, int64_t>, runtime::WeightId> known_;
 };
 
 }  // namespace axon::plan

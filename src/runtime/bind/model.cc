@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <set>
 #include <utility>
 
 namespace axon::runtime {
@@ -247,6 +248,23 @@ std::vector<WeightReport> BoundModel::weights() const {
   return reports;
 }
 
+// Pages come in windows: what is mapped in place brings its surroundings along.
+int64_t BoundModel::window_bytes() const {
+  constexpr uintptr_t kAround = uintptr_t{64} << 10;
+  std::set<uintptr_t> windows;
+  for (const Bound& bound : weights_) {
+    const View& view = bound.held.view;
+    if (!bound.keeps_source || !bound.held.copies.empty() || bound.only_rows) continue;
+    const View* parts = view.part_count > 0 ? view.parts : &view;
+    for (int32_t p = 0; p < std::max(view.part_count, 1); ++p) {
+      const auto at = reinterpret_cast<uintptr_t>(parts[p].data);
+      const auto bytes = static_cast<uintptr_t>(bytes_read(parts[p], 0).whole);
+      for (uintptr_t w = at / kAround; w * kAround < at + bytes; ++w) windows.insert(w);
+    }
+  }
+  return static_cast<int64_t>(windows.size() * kAround);
+}
+
 // Packing goes from weight to weight, and the source of each is there until it is done.
 int64_t BoundModel::passing_bytes() const {
   int64_t held = 0, most = 0;
@@ -272,6 +290,7 @@ MemoryAnswer BoundModel::memory() const {
     if (bound.only_rows) answer.looked_up += bound.held.stored_bytes;
   }
   answer.passing = passing_bytes();
+  answer.around = std::max<int64_t>(0, window_bytes() - (answer.mapped - answer.looked_up));
   answer.constants = static_cast<int64_t>(constants_.size());
   return answer;
 }

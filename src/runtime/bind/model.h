@@ -39,10 +39,11 @@ struct MemoryAnswer {
   int64_t mapped = 0, packed = 0, dense = 0, constants = 0, states = 0, arena = 0;
   int64_t tables = 0;     // what executors know of their instructions
   int64_t looked_up = 0;  // the part of `mapped` of which single rows are read
+  int64_t around = 0;     // of the file, mapped because it lies beside what is read
   int64_t passing = 0;    // beyond the rest while weights are packed: sources not yet given back
   int64_t total() const { return mapped + packed + dense + constants + states + arena + tables; }
   // Pages of this process once everything has been used, on top of what it holds before.
-  int64_t resident() const { return total() - looked_up + passing; }
+  int64_t resident() const { return total() - looked_up + around + passing; }
   std::string show() const;
 };
 
@@ -77,6 +78,7 @@ class BoundModel {
   Result<void> bind_constants();
   void bind_phases(const BindOptions& options);
   int64_t passing_bytes() const;
+  int64_t window_bytes() const;
 
   struct Bound {
     HeldWeight held;

@@ -6,6 +6,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <atomic>
 #include <cerrno>
 #include <cstring>
@@ -122,10 +123,11 @@ void ModelFile::release(uint64_t offset, size_t bytes) {
     return;
   }
   if (!impl_->base || offset > size_ || bytes > size_ - offset) return;
-  // Only whole pages inside the range: its neighbours may still be in use.
-  auto page = static_cast<uint64_t>(::sysconf(_SC_PAGESIZE));
-  uint64_t begin = (offset + page - 1) / page * page;
-  uint64_t end = (offset + bytes) / page * page;
+  // A fault maps the pages around it as well, so those go too. A neighbour that is still read gets
+  // its pages back from the system's cache.
+  constexpr uint64_t kAround = uint64_t{64} << 10;
+  uint64_t begin = offset / kAround * kAround;
+  uint64_t end = std::min((offset + bytes + kAround - 1) / kAround * kAround, size_);
   if (begin < end)
     ::madvise(const_cast<uint8_t*>(impl_->base.load()) + begin, end - begin, MADV_DONTNEED);
 }
