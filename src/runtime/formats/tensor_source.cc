@@ -1,10 +1,11 @@
 // The tensors of a checkpoint under their published names, read from one or more files.
 #include "runtime/formats/tensor_source.h"
 
+#include <algorithm>
 #include <mutex>
-#include <new>
 #include <unordered_set>
 
+#include "runtime/core/memory.h"
 #include "runtime/formats/transform.h"
 
 namespace axon::formats {
@@ -51,7 +52,7 @@ class FileTensorSource final : public TensorSource {
     const StoredTensor& stored = tensors_[at].stored;
     {
       std::lock_guard lock(mutex_);
-      converted_[at].reset();
+      converted_[at] = {};
     }
     files_[stored.file]->release(stored.offset, static_cast<size_t>(stored.bytes));
   }
@@ -71,12 +72,12 @@ class FileTensorSource final : public TensorSource {
   // The lock is held while bytes move: a second reader must not release the source underneath.
   Result<const uint8_t*> convert(size_t at) {
     std::lock_guard lock(mutex_);
-    if (converted_[at]) return static_cast<const uint8_t*>(converted_[at].get());
+    if (converted_[at].data() != nullptr) return converted_[at].data();
     const StoredTensor& stored = tensors_[at].stored;
     ModelFile& file = *files_[stored.file];
     auto bytes = static_cast<size_t>(stored.bytes);
-    std::unique_ptr<uint8_t[]> out(new (std::nothrow) uint8_t[bytes ? bytes : 1]);
-    if (!out) {
+    auto allocated = runtime::Buffer::allocate(std::max<size_t>(bytes, 1));
+    if (!allocated) {
       return Error{
           "MEM-ALLOC",
           "no memory for " + std::to_string(bytes) + " bytes of tensor `" + tensors_[at].name + "`",
@@ -84,18 +85,20 @@ class FileTensorSource final : public TensorSource {
           -1,
           {}};
     }
+    runtime::Buffer out = std::move(*allocated);
     AXON_TRY(const uint8_t* from, file.data(stored.offset, bytes));
-    apply_transform(tensors_[at], from, out.get());
+    apply_transform(tensors_[at], from, out.data());
     file.release(stored.offset, bytes);
     converted_[at] = std::move(out);
-    return static_cast<const uint8_t*>(converted_[at].get());
+    return converted_[at].data();
   }
 
   std::vector<std::unique_ptr<ModelFile>> files_;
   std::vector<SourceTensor> tensors_;
   model::ParamIndex index_;
   std::mutex mutex_;
-  std::vector<std::unique_ptr<uint8_t[]>> converted_;  // per tensor, empty until asked for
+  // By tensor, empty until asked for: pages of their own, which go back at once.
+  std::vector<runtime::Buffer> converted_;
 };
 
 Error misfit(const SourceTensor& tensor, const std::string& path, const std::string& what) {
