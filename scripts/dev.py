@@ -417,11 +417,15 @@ def verb_accept(args: argparse.Namespace) -> None:
             subprocess.run(
                 [program], env=env, cwd=ROOT, check=False, stdout=subprocess.DEVNULL
             )
-    if not args.paths or "tests/diag" in args.paths:  # docs/errors.md
-        script = ROOT / "tests" / "cli" / "test_diag.py"
-        subprocess.run(
-            [sys.executable, script, axon_binary()], env=env, cwd=ROOT, check=False
-        )
+    if not args.paths or "tests/diag" in args.paths:
+        # docs/errors.md, docs/mistakes.md and the answers in docs/language.md
+        for script in ("test_diag.py", "test_docs.py"):
+            subprocess.run(
+                [sys.executable, ROOT / "tests" / "cli" / script, axon_binary()],
+                env=env,
+                cwd=ROOT,
+                check=False,
+            )
     run("git", "status", "--short", "tests", "docs", cwd=ROOT)
 
 

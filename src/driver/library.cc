@@ -20,6 +20,11 @@ class EmbeddedLibrary : public sema::LibrarySource {
     auto found = files_.find(path);
     return found == files_.end() ? nullptr : &found->second;
   }
+  std::vector<std::string> paths() const override {
+    std::vector<std::string> out;
+    for (const embedded::File& file : embedded::library()) out.emplace_back(file.path);
+    return out;
+  }
 
  private:
   std::unordered_map<std::string_view, std::string_view> files_;

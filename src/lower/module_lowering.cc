@@ -127,8 +127,12 @@ bool ModuleLowering::is_global(NameId name) const {
 NameId ModuleLowering::unique(NameId name) {
   std::string base(names_.text(name));
   NameId out = name;
-  for (int n = 1; names_.text(out) == "_" || taken_.contains(out); ++n) {
-    out = names_.intern(base + "__g" + std::to_string(n));
+  if (names_.text(out) == "_" || taken_.contains(out)) {
+    // Numbers below the last one given are all taken.
+    int& n = last_number_[name];
+    do {
+      out = names_.intern(base + "__g" + std::to_string(++n));
+    } while (taken_.contains(out));
   }
   taken_.insert(out);
   return out;

@@ -68,6 +68,7 @@ class ModuleLowering {
   sema::DimNames dims_;
   std::unordered_map<NameId, graph::ValueId, IdHash> values_;  // what a source name means now
   std::unordered_set<NameId, IdHash> taken_;
+  std::unordered_map<NameId, int, IdHash> last_number_;
   graph::Module& module() { return graph_[id_]; }
 };
 

@@ -22,7 +22,8 @@ struct FlattenContext {
   NameSet used_names;              // every name of the definition, for fresh ones
   NameSet outside_names;           // names that mean a dim or a definition somewhere in it
   int helper_count = 0;
-  std::vector<syntax::Definition> helpers;  // finished ones, inner before outer
+  std::vector<syntax::Definition> helpers;                   // finished ones, inner before outer
+  std::unordered_map<NameId, int, IdHash> last_number = {};  // of fresh(), by name
 
   NameId fresh(NameId like);
 };

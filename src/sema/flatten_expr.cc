@@ -11,8 +11,9 @@ using namespace syntax;
 
 NameId FlattenContext::fresh(NameId like) {
   std::string base(session.names.text(like));
-  for (int n = 1;; ++n) {
-    NameId name = session.names.intern(base + "__" + std::to_string(n));
+  int& n = last_number[like];  // numbers below are all taken
+  while (true) {
+    NameId name = session.names.intern(base + "__" + std::to_string(++n));
     if (used_names.insert(name).second) return name;
   }
 }

@@ -121,7 +121,10 @@ class Loader {
     std::optional<Found> found = find(name, from_library, folder, tried);
     if (!found) found = find_legacy(import, tried);
     if (!found) {
-      session_.sink.report(Diag::LoadNotFound, import.span, {name, join(tried, ", ")});
+      Diagnostic& diag =
+          session_.sink.report(Diag::LoadNotFound, import.span, {name, join(tried, ", ")});
+      for (const std::string& near : closest(name, module_names(folder), 1))
+        diag.note(Note::NoteDidYouMean, import.span, {"`" + near + "`"});
       return kNone;
     }
     auto known = state_.find(found->key());
@@ -159,6 +162,19 @@ class Loader {
     return {};
   }
 
+  // Modules of the library and beside the importing file, as imports write them.
+  std::vector<std::string> module_names(const std::string& folder) const {
+    std::vector<std::string> files = library_.paths();
+    std::vector<std::string> beside = list_directory(folder.empty() ? "." : folder);
+    files.insert(files.end(), beside.begin(), beside.end());
+    std::vector<std::string> out;
+    for (const std::string& file : files) {
+      bool overlay = file.find('/') != file.npos;
+      if (ends_with(file, ".axon") && !overlay) out.push_back(file.substr(0, file.size() - 5));
+    }
+    return out;
+  }
+
   bool library_has(const std::string& relative, const std::vector<std::string>& overlays) {
     if (library_.find(relative)) return true;
     return std::any_of(overlays.begin(), overlays.end(), [&](const std::string& overlay) {
@@ -185,7 +201,11 @@ class Loader {
       } else {
         shown = name;
       }
-      session_.sink.report(Diag::WLegacyModule, import.span, {name, std::string(legacy.module)});
+      Span written{import.span.file, import.span.begin,
+                   import.span.begin + static_cast<int32_t>(name.size())};
+      Diagnostic& diag =
+          session_.sink.report(Diag::WLegacyModule, written, {name, std::string(legacy.module)});
+      if (legacy.overlay.empty()) diag.fix(written, std::string(legacy.module));
       return Found{true, relative, overlays, shown};
     }
     return {};

@@ -244,7 +244,12 @@ void ModuleEnvs::check_lists() {
     }
     for (const ImportMember& item : loaded.module.exports) {
       if (own(i, item.name) || import_member(i, item.name)) continue;
-      session_.sink.report(Diag::ResExport, item.span, {session_.names.text(item.name)});
+      Diagnostic& diag =
+          session_.sink.report(Diag::ResExport, item.span, {session_.names.text(item.name)});
+      std::vector<std::string> known;
+      for (const auto& [name, index] : envs_[i].defs) known.emplace_back(session_.names.text(name));
+      for (const std::string& near : closest(session_.names.text(item.name), known, 1))
+        diag.note(Note::NoteDidYouMean, item.span, {"`" + near + "`"});
     }
   }
 }

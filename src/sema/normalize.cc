@@ -15,6 +15,9 @@ using namespace syntax;
 
 namespace {
 
+// How many stages of a pipe become calls inside each other.
+constexpr size_t kNestedStages = 256;
+
 std::string describe(const Expr& node) {
   switch (node.kind()) {
     case ExprKind::Int:
@@ -360,7 +363,11 @@ class Normalizer : public Rewriter {
     const Pipe& source = node.as<Pipe>();
     ExprId value = expr(source.value);
     Span span = ast_[source.value].span;
-    for (ExprId stage : source.stages) {
+    std::vector<StmtId> steps;
+    for (size_t i = 0; i < source.stages.size(); ++i) {
+      // Calls nest as deep as there are stages: long pipes are cut into binds of a block.
+      if (i > 0 && i % kNestedStages == 0) value = bound_step(value, span, steps);
+      ExprId stage = source.stages[i];
       ExprId inner = strip_parens(stage, ast_);
       Expr form = ast_[inner];
       span = merge_spans(span, form.span);
@@ -376,7 +383,16 @@ class Normalizer : public Rewriter {
       }
       value = finish_call({}, std::move(call), value, span);
     }
-    return value;
+    if (steps.empty()) return value;
+    steps.push_back(ast_.add(Stmt{Return{{value}}, span}));
+    return ast_.add(Expr{Do{std::move(steps), false}, span});
+  }
+
+  // Binds the value to a name of its own block.
+  ExprId bound_step(ExprId value, Span span, std::vector<StmtId>& steps) {
+    NameId name = names_.intern("__step" + std::to_string(steps.size() + 1));
+    steps.push_back(ast_.add(Stmt{Bind{{{name, span}}, value, {}}, span}));
+    return ast_.add(Expr{Name{name, {}}, span});
   }
 
   // Path suffixes, then path slots given by keyword, then the piped value and the written
@@ -391,8 +407,7 @@ class Normalizer : public Rewriter {
       return id;
     }
     if (callee.known() && call.suffixes.size() > callee.path_slots) {
-      session_.sink.report(Diag::NormPathArgs, span,
-                           {names_.text(call.callee), callee.path_slots, call.suffixes.size()});
+      report_path_args(callee, call, call.suffixes.size(), span);
       return ast_.add(Expr{Null{}, span});
     }
     std::vector<Arg> positional, keywords;
@@ -444,8 +459,14 @@ class Normalizer : public Rewriter {
     size_t given = 0;
     for (const Arg& arg : call.args) given += arg.keyword.valid() ? 0 : 1;
     if (given >= callee.path_slots) return;
-    session_.sink.report(Diag::NormPathArgs, span,
-                         {names_.text(call.callee), callee.path_slots, given});
+    report_path_args(callee, call, given, span);
+  }
+
+  void report_path_args(const Callee& callee, const Call& call, size_t given, Span span) {
+    Diagnostic& diag = session_.sink.report(Diag::NormPathArgs, span,
+                                            {names_.text(call.callee), callee.path_slots, given});
+    if (callee.def)
+      diag.note(Note::NoteDefinedHere, callee.def->name_span, {names_.text(call.callee)});
   }
 
   ExprId add_call(Call call, Span span) { return ast_.add(Expr{std::move(call), span}); }

@@ -37,6 +37,8 @@ struct LoadOptions {
 struct LibrarySource {
   virtual ~LibrarySource() = default;
   virtual const std::string_view* find(std::string_view relative_path) const = 0;
+  // All paths, for suggestions; a source need not know them.
+  virtual std::vector<std::string> paths() const { return {}; }
 };
 // Parses `root_path` (already in session.files as `root`) and everything it imports
 // (language.md 7.1).

@@ -100,12 +100,13 @@ class Checker {
 
   // typecheck_report.cc
   Diagnostic* report(Frame& f, Diag id, Span span, std::vector<DiagArg> args);
-  void warn(Frame& f, Diag id, Span span, std::vector<DiagArg> args);
+  Diagnostic* warn(Frame& f, Diag id, Span span, std::vector<DiagArg> args);
   // The report, or null where it is kept for later.
   Diagnostic* report_mismatch(Frame& f, const Mismatch& m, const std::string& place, Span span,
                               std::optional<std::pair<Diag, std::vector<DiagArg>>> otherwise = {},
                               Span expected = {});
-  void report_rule(Frame& f, const ops::RuleError& e, Op op, const syntax::Call* call, Span span);
+  void report_rule(Frame& f, const ops::RuleError& e, Op op, const syntax::Call* call, Span span,
+                   const syntax::Binary* infix = nullptr);
   void report_call(Frame& f, const Failure& failure, size_t callee, Span span);
   std::string show(Frame& f, TypeId type);
   std::string show(Frame& f, DimId dim);

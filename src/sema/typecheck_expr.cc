@@ -131,7 +131,10 @@ void Checker::check_path(Frame& f, const PathLit& path, Span span) {
     bool fits = k == TypeKind::Int || k == TypeKind::Dim || k == TypeKind::String ||
                 k == TypeKind::Path || k == TypeKind::Any || k == TypeKind::Variable ||
                 k == TypeKind::Error;
-    if (fits) continue;
+    bool known = std::find(f.bad_placeholders.begin(), f.bad_placeholders.end(), piece.text) !=
+                 f.bad_placeholders.end();
+    if (fits || known) continue;
+    f.bad_placeholders.push_back(piece.text);
     report(f, Diag::TypePlaceholder, span, {s_.names.text(piece.text), show(f, value.type)});
   }
 }
@@ -212,7 +215,7 @@ Value Checker::eval_binary(Frame& f, const Binary& b, Span span) {
                  : e.argument == 1 ? s_.ast[b.right].span
                                    : span;
     bool whole = e.kind == ops::RuleError::Kind::Broadcast;
-    report_rule(f, e, op, nullptr, whole && b.op_span.valid() ? b.op_span : where);
+    report_rule(f, e, op, nullptr, whole && b.op_span.valid() ? b.op_span : where, &b);
     return {t_.error(), {}};
   }
   auto x = left.known.is_dim() ? f.u.value(left.known.dim) : std::nullopt;

@@ -89,9 +89,10 @@ struct Frame {
   size_t definition;
   const syntax::Definition& def;
   Unifier u;
-  bool generic = false;          // names stand for themselves; otherwise for fresh symbols
-  bool reports = false;          // diagnostics go to the sink
-  bool record = false;           // types of expressions are kept
+  bool generic = false;                  // names stand for themselves; otherwise for fresh symbols
+  bool reports = false;                  // diagnostics go to the sink
+  bool record = false;                   // types of expressions are kept
+  std::vector<NameId> bad_placeholders;  // reported already: a prefix is part of many paths
   int muted = 0;                 // > 0: a branch that is not taken, or a round that is not the last
   std::map<NameId, DimId> dims;  // names in types
   std::map<NameId, DimId> dim_values;  // dims that are values by now

@@ -66,11 +66,13 @@ Diagnostic* Checker::report(Frame& f, Diag id, Span span, std::vector<DiagArg> a
   return nullptr;
 }
 
-void Checker::warn(Frame& f, Diag id, Span span, std::vector<DiagArg> args) {
+Diagnostic* Checker::warn(Frame& f, Diag id, Span span, std::vector<DiagArg> args) {
   // The library's own text takes optionals for required values in places, by design of its
   // interface.
-  if (f.muted > 0 || !f.reports || f.def.from_library) return;
-  s_.sink.report(id, span, std::move(args)).context = std::string(s_.names.text(f.def.name));
+  if (f.muted > 0 || !f.reports || f.def.from_library) return nullptr;
+  Diagnostic& d = s_.sink.report(id, span, std::move(args));
+  d.context = std::string(s_.names.text(f.def.name));
+  return &d;
 }
 
 namespace {
@@ -138,7 +140,8 @@ Diagnostic* Checker::report_mismatch(Frame& f, const Mismatch& m, const std::str
   return d;
 }
 
-void Checker::report_rule(Frame& f, const ops::RuleError& e, Op op, const Call* call, Span span) {
+void Checker::report_rule(Frame& f, const ops::RuleError& e, Op op, const Call* call, Span span,
+                          const Binary* binary) {
   bool infix = op_info(op).op_class == OpClass::Core;
   std::string name =
       infix ? std::string(op_info(op).name.substr(std::string_view("core.binary.").size()))
@@ -167,9 +170,16 @@ void Checker::report_rule(Frame& f, const ops::RuleError& e, Op op, const Call* 
   }
   Diagnostic* d = report(f, Diag::TypeBroadcast, where,
                          {"`" + name + "`", show(f, e.mismatch.left), show(f, e.mismatch.right)});
-  if (d && call && call->args.size() >= 2) {
-    d->note(Note::NoteShapeHere, s_.ast[call->args[0].value].span, {show(f, e.mismatch.left)});
-    d->note(Note::NoteShapeHere, s_.ast[call->args[1].value].span, {show(f, e.mismatch.right)});
+  if (!d) return;
+  auto note = [&](ExprId operand, TypeId type) {
+    d->note(Note::NoteShapeHere, s_.ast[operand].span, {show(f, type)});
+  };
+  if (call && call->args.size() >= 2) {
+    note(call->args[0].value, e.mismatch.left);
+    note(call->args[1].value, e.mismatch.right);
+  } else if (binary) {
+    note(binary->left, e.mismatch.left);
+    note(binary->right, e.mismatch.right);
   }
 }
 

@@ -1,6 +1,7 @@
 // Types and dims as written, in the terms of one check.
 #include "sema/typecheck_checker.h"
 #include "support/check.h"
+#include "support/text.h"
 
 namespace axon::sema::types {
 
@@ -115,7 +116,12 @@ TypeId Checker::named_type(Frame& f, const TypeNamed& named, Span span) {
     if (name == "Null") return t_.null();
     if (name == "Any") return t_.any();
     if (name.find('.') == std::string_view::npos) {
-      if (name.size() > 1 && name[0] != '_' && f.generic) warn(f, Diag::WTypevar, span, {name});
+      if (name.size() > 1 && name[0] != '_' && f.generic) {
+        if (Diagnostic* d = warn(f, Diag::WTypevar, span, {name})) {
+          for (const std::string& near : closest(name, {"Tensor", "Float", "String", "Path"}, 1))
+            d->note(Note::NoteDidYouMean, span, {"`" + near + "`"});
+        }
+      }
       auto [it, added] = f.variables.try_emplace(named.name);
       if (added) {
         SymbolId symbol = f.generic ? d_.symbol(named.name, SymbolKind::Variable)

@@ -103,7 +103,9 @@ std::vector<std::string> closest(std::string_view word, const std::vector<std::s
   int bound = static_cast<int>(word.size()) / 3 + 1;
   for (const std::string& candidate : candidates) {
     int distance = edit_distance(lower_ascii(word), lower_ascii(candidate));
-    if (distance <= bound && candidate != word) ranked.emplace_back(distance, candidate);
+    // Of short words at least half must be the same.
+    bool alike = 2 * distance <= static_cast<int>(std::max(word.size(), candidate.size()));
+    if (distance <= bound && alike && candidate != word) ranked.emplace_back(distance, candidate);
   }
   std::sort(ranked.begin(), ranked.end());
   ranked.erase(std::unique(ranked.begin(), ranked.end()), ranked.end());

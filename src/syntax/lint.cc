@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "support/text.h"
 #include "syntax/walk.h"
 
 namespace axon::syntax {
@@ -44,7 +45,12 @@ void check_pragmas(const Module& module, const Interner& names, DiagSink& sink) 
     if (known) continue;
     std::string upper(name);
     for (char& c : upper) c = c >= 'a' && c <= 'z' ? static_cast<char>(c - 'a' + 'A') : c;
-    sink.report(Diag::WPragmaUnknown, pragma.span, {upper});
+    Diagnostic& diag = sink.report(Diag::WPragmaUnknown, pragma.span, {upper});
+    std::vector<std::string> all(std::begin(kKnownPragmas), std::end(kKnownPragmas));
+    for (std::string near : closest(name, all, 1)) {
+      for (char& c : near) c = c >= 'a' && c <= 'z' ? static_cast<char>(c - 'a' + 'A') : c;
+      diag.note(Note::NoteDidYouMean, pragma.span, {"`" + near + "`"});
+    }
   }
 }
 

@@ -101,7 +101,12 @@ ExprId Parser::parse_unary_minus() {
     return {};
   }
   ExprId operand = parse_atom(true);
-  if (!panic_) sink_.report(Diag::ParUnary, minus, {source_text(since(begin), 40)});
+  if (!panic_) {
+    Span whole = since(minus.begin);
+    sink_.report(Diag::ParUnary, minus, {source_text(since(begin), 40)})
+        .fix(minus, "(0 - ")
+        .fix({file_, whole.end, whole.end}, ")");
+  }
   return operand;
 }
 

@@ -99,6 +99,18 @@ std::string ParserBase::shown(const Token& token) const {
   return out;
 }
 
+// A name that is nearly one of the keywords expected here.
+void ParserBase::suggest_keyword(const Token& token, std::string_view expected,
+                                 Diagnostic& report) const {
+  std::vector<std::string> words;
+  for (size_t i = 0; i < kWordCount; ++i) {
+    std::string_view word = spelling(static_cast<Word>(i));
+    if (word.size() > 2 && expected.find(word) != expected.npos) words.emplace_back(word);
+  }
+  for (const std::string& near : closest(names_.text(token.name), words, 1))
+    report.note(Note::NoteDidYouMean, span(token), {"`" + near + "`"});
+}
+
 // Reports what stands here, unless the lexer has its own complaint about it, and panics.
 void ParserBase::unexpected(std::string_view expected) {
   if (panic_) return;
@@ -123,6 +135,7 @@ void ParserBase::unexpected(std::string_view expected) {
     if (construct_.name.valid()) where += " `" + std::string(names_.text(construct_.name)) + "`";
     Diagnostic& report =
         sink_.report(Diag::ParSyntax, span(token), {shown(token), expected, where});
+    if (token.kind == Tok::Name && token.bare) suggest_keyword(token, expected, report);
     bool joined = token.line_start && token.kind != Tok::Eof && stream_.last_end() > 0;
     if (joined && !stream_.starts_line()) report.note(Note::NoteContinues, span(token));
   }

@@ -194,7 +194,8 @@ void Parser::parse_head_and_body(Module& module, DefName head) {
     Param param = parse_param();
     if (param.name.valid()) definition.params.push_back(std::move(param));
   }
-  expect(Tok::Equal, "a parameter or `=`");
+  bool has_body = expect(Tok::Equal, "a parameter or `=`");
+  if (!has_body) suggest_item(head);
   {
     In in(*this, "definition", head.name);
     if (!panic_) parse_body(definition);
@@ -204,6 +205,13 @@ void Parser::parse_head_and_body(Module& module, DefName head) {
   definition.span = since(head.span.begin);
   if (signature && (!definition.damaged || !panic_)) apply_signature(definition, head, *signature);
   module.definitions.push_back(std::move(definition));
+}
+
+// `improt NN` reads as the head of a definition.
+void Parser::suggest_item(const DefName& head) {
+  if (sink_.all().empty() || sink_.all().back().id != Diag::ParSyntax) return;
+  for (const std::string& near : closest(names_.text(head.name), {"import", "export", "type"}, 1))
+    sink_.all().back().note(Note::NoteDidYouMean, head.span, {"`" + near + "`"});
 }
 
 Param Parser::parse_param() {

@@ -40,6 +40,7 @@ class Parser : private ParserBase {
   void parse_signature(DefName head);
   void parse_global(Module& module, DefName head);
   void parse_head_and_body(Module& module, DefName head);
+  void suggest_item(const DefName& head);
   Param parse_param();
   ExprId parse_default();
   void parse_body(Definition& definition);

@@ -66,6 +66,7 @@ class ParserBase {
   Target expect_ident(std::string_view role);
   [[gnu::noinline]] void unexpected(std::string_view expected);
   std::string shown(const Token& token) const;
+  void suggest_keyword(const Token& token, std::string_view expected, Diagnostic& report) const;
   std::string source_text(Span span, size_t limit = 80) const;
   void recover();
   Span span(const Token& token) const { return {file_, token.begin, token.end}; }

@@ -20,6 +20,10 @@ enum class Word : uint8_t {
 #include "syntax/tokens.def"
 };
 std::string_view spelling(Word word);
+constexpr size_t kWordCount = 0
+#define AXON_WORD(ident, spelling) +1
+#include "syntax/tokens.def"
+    ;
 
 // The ids of all words, so that tokens are compared by id.
 class WordTable {

@@ -57,8 +57,9 @@ def block(kind: str, text: str) -> str:
 
 
 def answer_text(answer) -> str:
-    """What the command wrote."""
-    return (answer.err + answer.out).rstrip("\n")
+    """What the command wrote; lists that grow with the zoo are cut."""
+    lines = (answer.err + answer.out).rstrip("\n").split("\n")
+    return "\n".join(x if len(x) <= 140 else x[:140].rstrip() + " …" for x in lines)
 
 
 def files_text(files: dict[str, str], case: d.Case) -> str:
@@ -115,3 +116,28 @@ def page(rows: list[d.Row], cases: dict[str, d.Case], answers: dict) -> str:
         if row.code in cases
     ]
     return HEADER + "".join(parts).rstrip("\n") + "\n"
+
+
+MISTAKES = """# Ten mistakes, and what the compiler says
+
+Made from the cases in `tests/mistakes/` by `./dev accept`; do not edit. Each program is what people write who come
+from PyTorch; each answer is what `axon check` says. All codes are explained in [errors.md](errors.md).
+
+"""
+
+
+def mistakes_page(found: list) -> str:
+    """The page of mistakes."""
+    out = MISTAKES
+    for number, (case, answer) in enumerate(found, 1):
+        title, _, meaning = case.meaning.partition(". ")
+        out += f"## {number}. {title}\n\n{meaning}\n\n"
+        out += files_text(case.files, case)
+        command = "" if case.command == d.CHECK else f"$ {case.command}\n"
+        out += block("text", command + answer_text(answer)) + "\n"
+        out += f"{case.way_out}\n\n"
+        for name, text in case.fixed.items():
+            if name != "main.axon":
+                out += f"`{name}`:\n\n"
+            out += block(name.rpartition(".")[2], d.shown(text)) + "\n"
+    return out.rstrip("\n") + "\n"

@@ -102,6 +102,24 @@ TreeId Specialiser::config_tree(const model::ConfigValue& value) {
   return forest_.list(std::move(items));
 }
 
+namespace {
+
+// The key that is nearest to an absent one, in the mapping that should hold it.
+std::string near_key(const model::ConfigValue& root, const std::string& key) {
+  size_t dot = key.rfind('.');
+  std::string parent = dot == key.npos ? std::string() : key.substr(0, dot);
+  const model::ConfigValue* map = &root;
+  if (!parent.empty()) map = model::lookup(root, parent).value;
+  if (!map || map->kind != model::ConfigValue::Kind::Map) return {};
+  std::vector<std::string> names;
+  for (const auto& [name, value] : map->members) names.push_back(name);
+  std::vector<std::string> near = closest(dot == key.npos ? key : key.substr(dot + 1), names, 1);
+  if (near.empty()) return {};
+  return parent.empty() ? near[0] : parent + "." + near[0];
+}
+
+}  // namespace
+
 // The front end replaced the reads whose key and default it knew.
 TreeId Specialiser::config_read(Op op, const Args& args) {
   const Tree& key_tree = forest_[args[0]];
@@ -123,7 +141,12 @@ TreeId Specialiser::config_read(Op op, const Args& args) {
     bool has_default = args.size() > 1 && forest_[args[1]].kind != Tree::Kind::Null;
     if (has_default) return args[1];
     if (op == Op::ConfigValue) return forest_.null();
-    return report(Diag::RunConfig, {key});
+    report(Diag::RunConfig, {key});
+    if (std::string near = near_key(*answers_.config, key); !near.empty()) {
+      sink_.all().back().note(Note::NoteDidYouMean, node_ ? node_->span : Span{},
+                              {fmt::format("`{}`", near)});
+    }
+    return {};
   }
   model::ConfigType type = asked(op);
   auto value = model::converted(type, *found.value);
