@@ -163,16 +163,8 @@ void Checker::run_loop(Frame& f, const Loop& loop) {
     TypeId joined = head;
     auto bad = f.u.join(head, last[i].type, joined);
     if (bad || (!settled && f.u.resolve(joined) != f.u.resolve(head))) {
-      Diagnostic* d =
-          report(f, Diag::TypeLoop, loop.carry[i].span,
-                 {s_.names.text(loop.carry[i].name), show(f, head), show(f, last[i].type)});
-      const Stmt* yield = loop.body.empty() ? nullptr : &s_.ast[loop.body.back()];
-      bool tensor = t_.is_tensor(f.u.resolve(last[i].type));
-      if (d && tensor && yield && yield->kind() == StmtKind::Yield) {
-        const std::vector<ExprId>& values = yield->as<Yield>().values;
-        if (i < values.size())
-          d->note(Note::NoteShapeHere, s_.ast[values[i]].span, {show(f, last[i].type)});
-      }
+      report(f, Diag::TypeLoop, loop.carry[i].span,
+             {s_.names.text(loop.carry[i].name), show(f, head), show(f, last[i].type)});
     }
     carries[i].type = joined;
   }

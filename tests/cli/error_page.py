@@ -59,7 +59,7 @@ def block(kind: str, text: str) -> str:
 def answer_text(answer) -> str:
     """What the command wrote; lists that grow with the zoo are cut."""
     lines = (answer.err + answer.out).rstrip("\n").split("\n")
-    return "\n".join(x if len(x) <= 140 else x[:140].rstrip() + " …" for x in lines)
+    return "\n".join(x if len(x) <= 200 else x[:200].rstrip() + " …" for x in lines)
 
 
 def files_text(files: dict[str, str], case: d.Case) -> str:
