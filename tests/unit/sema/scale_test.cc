@@ -22,8 +22,9 @@ struct Work {
 
 size_t nodes_of(const Program& program, const syntax::Ast& ast) {
   size_t count = 0;
-  syntax::Visitor visitor{[&](ExprId, const syntax::Expr&) { ++count; },
-                          [&](StmtId, const syntax::Stmt&) { ++count; }};
+  auto on_expr = [&](syntax::ExprId, const syntax::Expr&) { ++count; };
+  auto on_stmt = [&](syntax::StmtId, const syntax::Stmt&) { ++count; };
+  syntax::Visitor visitor{on_expr, on_stmt};
   for (const syntax::Definition& definition : program.definitions)
     syntax::walk(definition, ast, visitor);
   return count;
