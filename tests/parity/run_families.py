@@ -27,7 +27,8 @@ SOURCES = ("make_tiny.py", "oracle.py", "families/make.py", "families/expect.py"
 def made(family: Family, variant: str) -> pathlib.Path:
     """The folder with a variant's checkpoint, and beside it what the oracle says of it."""
     number = list(family.variants).index(variant)
-    facts = (family.model_of(variant), family.settings(variant), family.attention)
+    classes = (family.model_of(variant), family.attention, family.gain, family.queries)
+    facts = (classes, family.settings(variant))
     text = b"".join((HERE / name).read_bytes() for name in SOURCES)
     key = hashlib.sha256(text + repr((facts, number)).encode()).hexdigest()[:12]
     folder = CACHE / "parity" / f"families-{key}" / f"{family.name}-{variant}"

@@ -33,6 +33,8 @@ class Family:
     attention: str = "eager"  # the oracle's implementation
     # What gains of norms stand around: zero where the norm adds one itself.
     gain: float = 1.0
+    # What query matrices are multiplied with, where the model itself does not scale scores.
+    queries: float = 1.0
     # Variants in which the rows of a batch depend on each other.
     alone: tuple[str, ...] = ()
     spellings: dict[str, Spelling] = dataclasses.field(default_factory=dict)
@@ -230,6 +232,28 @@ FAMILIES = [
         attention="sdpa",  # the eager path adds the bias of scores twice
     ),
     Family(
+        "olmoe", "OlmoeConfig", "OlmoeForCausalLM",
+        {key: value for key, value in DECODER.items() if key != "head_dim"}
+        | {"intermediate_size": 28, "num_experts": 7, "num_experts_per_tok": 3},
+        {
+            "plain": {},
+            "normed-limited": {"norm_topk_prob": True, "clip_qkv": 0.7, "attention_bias": True},
+            "tied": {
+                "tie_word_embeddings": True, "num_key_value_heads": 6, "num_experts_per_tok": 1,
+                **rope("linear", factor=2.0),
+            },
+        },
+    ),
+    Family(
+        "mixtral", "MixtralConfig", "MixtralForCausalLM",
+        DECODER | {"intermediate_size": 28, "num_local_experts": 5},
+        {
+            "window": {"sliding_window": 9, **rope(theta=1000.0)},
+            "three": {"num_experts_per_tok": 3, "num_key_value_heads": 6, "rms_norm_eps": 1e-6},
+            "tied": {"tie_word_embeddings": True, "num_key_value_heads": 1, "num_experts_per_tok": 1},
+        },
+    ),
+    Family(
         "gemma2", "Gemma2Config", "Gemma2ForCausalLM",
         DECODER | {"num_attention_heads": 6, "sliding_window": 9, "query_pre_attn_scalar": 20},
         {
@@ -294,5 +318,23 @@ FAMILIES = [
             "own-decoder": {"tie_word_embeddings": False, "sinusoidal_pos_embds": True},
         },
         kind="encoder",
+    ),
+    Family(
+        "t5", "T5Config", "T5ForConditionalGeneration",
+        {
+            "vocab_size": 113, "d_model": 60, "d_kv": 14, "d_ff": 76, "num_layers": 3, "num_heads": 4,
+            "relative_attention_num_buckets": 12, "relative_attention_max_distance": 20,
+            "decoder_start_token_id": 0,
+        },
+        {
+            "plain": {"num_decoder_layers": 2},
+            "gated": {"feed_forward_proj": "gated-gelu", "tie_word_embeddings": False},
+            "gated-silu": {
+                "feed_forward_proj": "gated-silu", "num_heads": 7, "relative_attention_num_buckets": 32,
+                "relative_attention_max_distance": 128,
+            },
+        },
+        kind="seq2seq",
+        queries=14**-0.5,
     ),
 ]  # fmt: skip

@@ -6,7 +6,13 @@ import numpy as np
 from binary import Axon, near, same
 from cases import Family
 from checkpoints import Expected, Tally
-from run_parity import SAME_PROGRAM, TINY_LOGITS, compare_batch, compare_greedy
+from run_parity import (
+    NEAR_TIE,
+    SAME_PROGRAM,
+    TINY_LOGITS,
+    compare_batch,
+    compare_greedy,
+)
 
 
 def compare_cached(axon: Axon, folder: pathlib.Path, prompt: list[int]) -> None:
@@ -82,6 +88,29 @@ def check_encoder(
     )
 
 
+def compare_decoded(axon: Axon, folder: pathlib.Path, want: Expected) -> None:
+    """Logits at every step of a padded batch of sources, and the tokens that win in the first row."""
+    inputs = {
+        "input_ids": want.arrays["ids"],
+        "attention_mask": want.arrays["mask"],
+        "decoder_input_ids": want.arrays["decoded"],
+    }
+    found = axon.forward(folder, inputs)["logits"]
+    near(found, want.arrays["logits"], TINY_LOGITS, "logits")
+    case = want.facts["greedy"][0]
+    for place, token in enumerate(case["tokens"]):
+        if case["gaps"][place] >= NEAR_TIE:
+            same(int(found[0, place].argmax()), token, f"token {place}")
+
+
+def check_seq2seq(
+    axon: Axon, tally: Tally, family: Family, folder: pathlib.Path, want: Expected
+) -> None:
+    tally.check(
+        f"{folder.name}: decoded batch", lambda: compare_decoded(axon, folder, want)
+    )
+
+
 def check_spelling(
     axon: Axon, tally: Tally, family: Family, folder: pathlib.Path, source: str
 ) -> None:
@@ -114,5 +143,9 @@ def check_variant(
         f"{folder.name}: check --checkpoint",
         lambda: axon.call("check", family.name, "--checkpoint", folder, "--strict"),
     )
-    kinds = {"causal": check_causal, "encoder": check_encoder}
+    kinds = {
+        "causal": check_causal,
+        "encoder": check_encoder,
+        "seq2seq": check_seq2seq,
+    }
     kinds[family.kind](axon, tally, family, folder, want)

@@ -50,13 +50,31 @@ def encoder(model: torch.nn.Module, arrays: dict, facts: dict) -> None:
             arrays[name] = out[name].numpy()
 
 
+def seq2seq(model: torch.nn.Module, arrays: dict, facts: dict) -> None:
+    """Greedy tokens for the longest source, and logits of all of them for a padded batch of sources."""
+    ids, mask = oracle.padded(facts["prompts"])
+    tokens, gaps = [model.config.decoder_start_token_id], []
+    for _ in range(TOKENS):
+        out = model(input_ids=ids[:1], decoder_input_ids=oracle.rows(tokens))
+        best = torch.topk(out.logits[0, -1], 2)
+        tokens.append(int(best.indices[0]))
+        gaps.append(float(best.values[0] - best.values[1]))
+    decoded = oracle.rows(tokens[:-1]).expand(len(ids), -1)
+    out = model(input_ids=ids, attention_mask=mask, decoder_input_ids=decoded)
+    arrays["ids"], arrays["mask"] = ids.numpy(), mask.numpy()
+    arrays["decoded"], arrays["logits"] = decoded.numpy(), out.logits.numpy()
+    facts["greedy"] = [
+        {"prompt": facts["prompts"][0], "tokens": tokens[1:], "gaps": gaps}
+    ]
+
+
 def ask(family: Family, variant: str, folder: pathlib.Path, out: pathlib.Path) -> None:
     """Arrays and facts of one checkpoint."""
     config = json.loads((folder / "config.json").read_text())
     arrays: dict[str, np.ndarray] = {}
     facts: dict = {"prompts": prompts(config["vocab_size"])}
     with torch.inference_mode():
-        kinds = {"causal": causal, "encoder": encoder}
+        kinds = {"causal": causal, "encoder": encoder, "seq2seq": seq2seq}
         kinds[family.kind](load(family, variant, folder), arrays, facts)
     arrays = {name: np.ascontiguousarray(value) for name, value in arrays.items()}
     save_file(arrays, out / f"{folder.name}.safetensors")

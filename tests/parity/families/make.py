@@ -15,7 +15,7 @@ def is_gain(name: str) -> bool:
     return name.endswith("weight") and ("norm" in owner or owner.startswith("ln_"))
 
 
-def randomise(model: torch.nn.Module, gain: float, seed: int) -> None:
+def randomise(model: torch.nn.Module, family: Family, seed: int) -> None:
     """Random values for everything: no bias, gain or table hides at zero or one."""
     draw = torch.Generator().manual_seed(seed)
     with torch.no_grad():
@@ -24,9 +24,10 @@ def randomise(model: torch.nn.Module, gain: float, seed: int) -> None:
             if weight.dim() >= 2:
                 fan_in = weight.shape[0] if is_conv1d(model, name) else weight.shape[-1]
                 size = 1.0 if "embed" in name else 1.3
+                size *= family.queries if name.endswith("Attention.q.weight") else 1.0
                 weight.copy_(noise * size / math.sqrt(fan_in))
             else:
-                weight.copy_((gain if is_gain(name) else 0.0) + 0.3 * noise)
+                weight.copy_((family.gain if is_gain(name) else 0.0) + 0.3 * noise)
     model.eval()
 
 
@@ -34,7 +35,7 @@ def make_variant(family: Family, number: int, name: str, folder: pathlib.Path) -
     """One checkpoint of a family."""
     config = getattr(transformers, family.config)(**family.settings(name))
     model = getattr(transformers, family.model_of(name))(config)
-    randomise(model, family.gain, 1000 + number)
+    randomise(model, family, 1000 + number)
     save(model, folder)
 
 
