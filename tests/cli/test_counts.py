@@ -12,6 +12,7 @@ import shutil
 import subprocess
 import sys
 
+import checkpoints as ck
 import harness as h
 
 S = h.suite()
@@ -34,14 +35,14 @@ def headers_only(path: pathlib.Path, config: dict, shapes: dict) -> pathlib.Path
     (path / "config.json").write_text(json.dumps(config))
     header, offset = {}, 0
     for name, shape in shapes.items():
-        end = offset + 2 * h.product(shape)
+        end = offset + 2 * ck.product(shape)
         header[name] = {
             "dtype": "BF16",
             "shape": list(shape),
             "data_offsets": [offset, end],
         }
         offset = end
-    head = h.raw_safetensors(header)
+    head = ck.raw_safetensors(header)
     with open(path / "model.safetensors", "wb") as file:
         file.write(head)
         file.truncate(len(head) + offset)
@@ -52,7 +53,7 @@ def llama(path: pathlib.Path, layers: int) -> pathlib.Path:
     """SmolLM2's sizes with any number of layers."""
     width, inner, heads, kv_heads, vocabulary = 576, 1536, 9, 3, 49152
     head = width // heads
-    config = h.llama_config(
+    config = ck.llama_config(
         hidden_size=width, intermediate_size=inner, num_hidden_layers=layers,
         num_attention_heads=heads, num_key_value_heads=kv_heads, vocab_size=vocabulary,
         tie_word_embeddings=True, max_position_embeddings=8192,
@@ -97,8 +98,8 @@ def gpt2(path: pathlib.Path, layers: int = 3) -> pathlib.Path:
               "n_head": 4, "n_positions": 64, "vocab_size": 64, "layer_norm_epsilon": 1e-5}  # fmt: skip
     path.mkdir(parents=True, exist_ok=True)
     (path / "config.json").write_text(json.dumps(config))
-    tensors = h.filled(gpt2_tensors(layers))
-    (path / "model.safetensors").write_bytes(h.safetensors(tensors))
+    tensors = ck.filled(gpt2_tensors(layers))
+    (path / "model.safetensors").write_bytes(ck.safetensors(tensors))
     return path
 
 
@@ -217,9 +218,9 @@ def test_demo(model: pathlib.Path) -> None:
 
 def main() -> None:
     """All tests."""
-    small = h.llama_directory(S.folder / "llama")
+    small = ck.llama_directory(S.folder / "llama")
     other = gpt2(S.folder / "gpt2")
-    encoder = h.bert_directory(S.folder / "bert")
+    encoder = ck.bert_directory(S.folder / "bert")
     test_no_general_instructions({"llama": small, "gpt2": other, "bert": encoder})
     test_tokens(small, other)
     test_budget()
