@@ -2,6 +2,7 @@
 
 import os
 import pathlib
+import re
 import subprocess
 
 import checkpoints as ck
@@ -33,11 +34,10 @@ def test_dump(model: pathlib.Path, gguf: pathlib.Path) -> None:
             )
         dumped = S.folder / f"{stage}.axon"
         dumped.write_text(answer.out)
-        S.check(
-            f"dump {stage}: read and written",
-            S.run("dump", dumped, "--stage", stage).out == answer.out,
-            "",
-        )
+        again = S.run("dump", dumped, "--stage", stage).out
+        if stage == "graph-ir":  # comments name the source of a node, which is another file now
+            again, answer.out = (re.sub(r"  -- .*", "", t) for t in (again, answer.out))
+        S.check(f"dump {stage}: read and written", again == answer.out, again[:300])
         if stage not in ("final", "plan"):
             S.answers(
                 f"dump {stage} without a checkpoint",
@@ -127,7 +127,7 @@ def test_catalogue(model: pathlib.Path, gguf: pathlib.Path) -> None:
         "explain",
         S.run("explain", "RUN-PARAM"),
         0,
-        out="RUN-PARAM.*checkpoint has no tensor.*1",
+        out="RUN-PARAM.*exit status 1.*checkpoint has no tensor",
     )
     for shell in ("bash", "zsh", "fish"):
         S.answers(f"completion {shell}", S.run("completion", shell), 0, out="run")

@@ -42,7 +42,7 @@ class Classes {
       return {};
     }
     if (block.kind == Block::Kind::Layer && layer_constructor(p_, id)) return {};
-    if (!p_.is_root(id)) p_.classes[id] = "?";  // calls of it are those of a class
+    if (!p_.is_root(id)) p_.classes[id] = std::string(1, '?');  // calls of it are those of a class
     std::vector<Stmt> body;
     AXON_TRY(Stmt init, constructor(id));
     if (!init.body.empty()) body.push_back(std::move(init));

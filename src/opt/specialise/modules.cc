@@ -80,6 +80,10 @@ bool Specialiser::bind_main(Frame& frame, const std::vector<TreeId>& inputs) {
       return tree.kind == Tree::Kind::List ? forest_.list(items) : forest_.tuple(items);
     };
     TreeId tree = rebuild(rebuild, inputs[i], std::string(names_.text(value.name)));
+    for (const graph::InputDefault& given : main.defaults) {  // what is not fed has its default
+      if (static_cast<size_t>(given.input) == i && forest_[tree].kind == Tree::Kind::Null)
+        tree = operand(frame, given.value);
+    }
     tree = coerce(tree, value.type);
     bind_param_symbol(frame, value.name, tree);
     bind_dims(frame, value.type, tree);

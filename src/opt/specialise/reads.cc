@@ -118,8 +118,10 @@ void Specialiser::bind_width(DimId dim, int64_t wanted) {
 Specialiser::Matrix Specialiser::read_matrix(NameId key, bool banked, bool transpose,
                                              std::optional<int64_t> out, DimId in) {
   std::optional<int64_t> width = dims_.as_integer(in);
-  Wants wants = transpose ? Wants{width, out} : Wants{out, width};
-  if (banked) wants.insert(wants.begin(), std::nullopt);
+  Wants wants;
+  if (banked) wants.push_back(std::nullopt);
+  wants.push_back(transpose ? width : out);
+  wants.push_back(transpose ? out : width);
   const model::Resolved* weight = read_weight(key, wants);
   Matrix made;
   if (weight) {
