@@ -267,6 +267,16 @@ bool overlap(const std::vector<Range>& ranges, Range r) {
                      [&](Range other) { return r.begin < other.end && other.begin < r.end; });
 }
 
+// Weights and constants never change while a phase runs; what a packed weight was made from may even
+// be given back, and its addresses be those of the arena.
+bool never_written(const Phase& phase, ValId id) {
+  if (!id.valid()) return true;
+  const Value* value = &phase.values[id];
+  if (const auto* view = std::get_if<PlaceView>(&value->place)) value = &phase.values[view->of];
+  return std::holds_alternative<PlaceWeight>(value->place) ||
+         std::holds_alternative<PlaceConstant>(value->place);
+}
+
 }  // namespace
 
 // The planner's barriers, and one more wherever memory written since the last barrier is read or
@@ -276,10 +286,14 @@ void Executor::place_barriers() {
   for (size_t i = 0; i < steps_.size(); ++i) {
     Step& step = steps_[i];
     std::vector<Range> reads, writes;
-    for (int s = 0; s < step.args.input_count; ++s) reads.push_back(range_of(step.args.in[s]));
+    const Instr& instr = bound_phase_->phase->code[i];
+    for (int s = 0; s < step.args.input_count; ++s) {
+      if (!never_written(*bound_phase_->phase, instr.inputs[static_cast<size_t>(s)]))
+        reads.push_back(range_of(step.args.in[s]));
+    }
     for (int s = 0; s < step.args.output_count; ++s) writes.push_back(range_of(step.args.out[s]));
     if (step.args.operation == Operation::StoreWrite) writes.push_back(range_of(step.args.in[0]));
-    step.barrier = i > 0 && bound_phase_->phase->code[i].barrier;
+    step.barrier = i > 0 && instr.barrier;
     for (const Range& r : reads) step.barrier |= overlap(written, r);
     for (const Range& r : writes) step.barrier |= overlap(written, r) || overlap(read, r);
     if (step.barrier) {
