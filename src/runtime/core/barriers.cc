@@ -2,8 +2,8 @@
 #include "runtime/core/barriers.h"
 
 #include <algorithm>
-#include <set>
 #include <utility>
+#include <vector>
 
 namespace axon::runtime {
 namespace {
@@ -15,24 +15,28 @@ class Walk {
   explicit Walk(const Phase& phase) : phase_(phase) {}
 
   bool needs_barrier(const Instr& instr) {
-    std::vector<Thing> reads, writes;
-    for (ValId id : instr.inputs) add(id, reads);
-    for (ValId id : instr.outputs) add(id, writes);
-    if (instr.operation == Operation::StoreWrite) add(instr.inputs[0], writes);
-    const bool waits = any(reads, written_) || any(writes, written_) || any(writes, read_);
+    reads_now_.clear();
+    writes_now_.clear();
+    for (ValId id : instr.inputs) add(id, reads_now_);
+    for (ValId id : instr.outputs) add(id, writes_now_);
+    if (instr.operation == Operation::StoreWrite) add(instr.inputs[0], writes_now_);
+    const bool waits =
+        any(reads_now_, written_) || any(writes_now_, written_) || any(writes_now_, read_);
     if (waits) {
       read_.clear();
       written_.clear();
     }
-    read_.insert(reads.begin(), reads.end());
-    written_.insert(writes.begin(), writes.end());
+    read_.insert(read_.end(), reads_now_.begin(), reads_now_.end());
+    written_.insert(written_.end(), writes_now_.begin(), writes_now_.end());
     return waits;
   }
 
  private:
-  static bool any(const std::vector<Thing>& things, const std::set<Thing>& in) {
-    return std::any_of(things.begin(), things.end(),
-                       [&](const Thing& thing) { return in.count(thing) > 0; });
+  // A barrier clears what came before it, so these lists hold a few instructions' operands.
+  static bool any(const std::vector<Thing>& things, const std::vector<Thing>& in) {
+    return std::any_of(things.begin(), things.end(), [&](const Thing& thing) {
+      return std::find(in.begin(), in.end(), thing) != in.end();
+    });
   }
 
   // Only what a phase can write matters: weights, constants and inputs never change.
@@ -47,7 +51,7 @@ class Walk {
   }
 
   const Phase& phase_;
-  std::set<Thing> read_, written_;
+  std::vector<Thing> read_, written_, reads_now_, writes_now_;
 };
 
 }  // namespace
