@@ -35,7 +35,9 @@ def test_dump(model: pathlib.Path, gguf: pathlib.Path) -> None:
         dumped = S.folder / f"{stage}.axon"
         dumped.write_text(answer.out)
         again = S.run("dump", dumped, "--stage", stage).out
-        if stage == "graph-ir":  # comments name the source of a node, which is another file now
+        if (
+            stage == "graph-ir"
+        ):  # comments name the source of a node, which is another file now
             again, answer.out = (re.sub(r"  -- .*", "", t) for t in (again, answer.out))
         S.check(f"dump {stage}: read and written", again == answer.out, again[:300])
         if stage not in ("final", "plan"):

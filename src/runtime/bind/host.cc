@@ -31,8 +31,7 @@ Result<std::optional<View>> BoundHost::param(std::string_view key, ParamUse use)
     if (format != nullptr) {
       AXON_TRY(Buffer packed, Buffer::allocate(static_cast<size_t>(format->bytes(held.view))));
       const View source = held.view;
-      pool_->run(
-          [&](int part, int parts) { format->pack(source, packed.data(), part, parts); });
+      pool_->run([&](int part, int parts) { format->pack(source, packed.data(), part, parts); });
       held.view.packed = packed.data();
       held.view.pack_format = format->id;
       packed_.push_back(std::move(packed));

@@ -267,8 +267,8 @@ bool overlap(const std::vector<Range>& ranges, Range r) {
                      [&](Range other) { return r.begin < other.end && other.begin < r.end; });
 }
 
-// Weights and constants never change while a phase runs; what a packed weight was made from may even
-// be given back, and its addresses be those of the arena.
+// Weights and constants never change while a phase runs; what a packed weight was made from may
+// even be given back, and its addresses be those of the arena.
 bool never_written(const Phase& phase, ValId id) {
   if (!id.valid()) return true;
   const Value* value = &phase.values[id];
