@@ -8,6 +8,7 @@
 #include "sema/stages.h"
 #include "sema/validate.h"
 #include "sema/walk.h"
+#include "support/text.h"
 
 namespace axon::sema {
 
@@ -147,7 +148,11 @@ class TypeVariables {
     }
     auto known = renames_.find(name);
     if (known != renames_.end()) return known->second;
-    if (warn_ && text.size() > 1) session_.sink.report(Diag::WTypevar, span, {text});
+    if (warn_ && text.size() > 1) {
+      Diagnostic& warning = session_.sink.report(Diag::WTypevar, span, {text});
+      for (const std::string& near : closest(text, {"Tensor", "Float", "String", "Path"}, 1))
+        warning.note(Note::NoteDidYouMean, span, {"`" + near + "`"});
+    }
     NameId fresh;
     for (int n = 0;; ++n) {
       fresh = session_.names.intern(n == 0 ? "_T" : "_T" + std::to_string(n));
