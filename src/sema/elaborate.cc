@@ -53,7 +53,12 @@ class Elaborator : public Rewriter {
 
   ExprId expr(ExprId id) override {
     ExprId inner = children(id);
-    if (ast_[inner].kind() != ExprKind::Call) return inner;
+    return ast_[inner].kind() == ExprKind::Call ? complete_call(inner) : inner;
+  }
+
+ private:
+  // Apart from expr(), whose frames lie on the stack as often as expressions nest.
+  [[gnu::noinline]] ExprId complete_call(ExprId inner) {
     Call call = ast_[inner].as<Call>();
     Span span = ast_[inner].span;
     Callee callee = find_callee(call.callee, program_, ast_, names_);
@@ -70,7 +75,6 @@ class Elaborator : public Rewriter {
     return fill_in(callee, call, std::move(actuals), span);
   }
 
- private:
   void report_primitive(const Call& call) {
     std::string_view name = names_.text(call.callee);
     Diagnostic& diag = session_.sink.report(Diag::ElabPrim, call.callee_span, {name});
