@@ -138,11 +138,15 @@ void check_file(const std::string& path) {
   check_round_trip(path, module, session);
 }
 
-TEST(Corpus, Syntax) {
-  std::vector<std::string> files = axon_files("tests/syntax");
-  EXPECT_FALSE(files.empty());
-  for (const std::string& path : files) check_file(path);
-}
+class SyntaxCorpus : public ::testing::TestWithParam<std::string> {};
+
+TEST_P(SyntaxCorpus, Matches) { check_file(GetParam()); }
+
+INSTANTIATE_TEST_SUITE_P(Files, SyntaxCorpus, ::testing::ValuesIn(axon_files("tests/syntax")),
+                         [](const ::testing::TestParamInfo<std::string>& file) {
+                           std::string name = base_name(file.param);
+                           return name.substr(0, name.find('.'));
+                         });
 
 // The library and the programs parse without errors and survive the round trip.
 TEST(Corpus, LibraryAndZoo) {
