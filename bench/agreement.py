@@ -27,15 +27,19 @@ def text_of(axon: pathlib.Path, model: pathlib.Path, ids: list[int]) -> str:
 
 
 def completed(peer: pathlib.Path, model: pathlib.Path, prompt: str, count: int) -> str:
-    """The peer's greedy continuation of a text."""
+    """A text with the peer's greedy continuation; it echoes the prompt, so no blank between the two is lost."""
     command = [
         peer, "-m", model, "-p", prompt, "-n", count, "--temp", 0, "-t", 2, "-c", 1024,
-        "-no-cnv", "--no-display-prompt", "--ignore-eos",
+        "-no-cnv", "--ignore-eos",
     ]  # fmt: skip
     done = subprocess.run(
-        [str(word) for word in command], capture_output=True, check=True
+        [str(word) for word in command],
+        capture_output=True,
+        check=True,
+        stdin=subprocess.DEVNULL,
     )
-    return done.stdout.decode("utf-8", "replace")
+    # The command ends its output with an empty line of its own.
+    return done.stdout.decode("utf-8", "replace").removesuffix("\n\n")
 
 
 def agreement(
@@ -54,7 +58,7 @@ def agreement(
             if ids_of(axon, model, prefix) != start + ids[:at]:
                 at += 1
                 continue
-            text = prefix + completed(peer, model, prefix, len(ids) - at)
+            text = completed(peer, model, prefix, len(ids) - at)
             theirs = ids_of(axon, model, text)[len(start) :]
             same = at
             while same < len(ids) and theirs[same : same + 1] == [ids[same]]:

@@ -52,7 +52,10 @@ def call(command: list[object]) -> tuple[str, float, int]:
     """Standard output, wall seconds and peak resident bytes of a command that had the machine to itself."""
     before, begin = busy_seconds(), time.monotonic()
     with subprocess.Popen(
-        [str(w) for w in command], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL
+        [str(w) for w in command],
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
     ) as process:
         out = process.stdout.read().decode("utf-8", "replace")
         _, status, usage = os.wait4(process.pid, 0)

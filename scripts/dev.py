@@ -201,6 +201,7 @@ def build(preset: str, *targets: str) -> pathlib.Path:
     folder = BUILD / preset
     quiet = {"stdout": subprocess.PIPE, "stderr": subprocess.STDOUT, "text": True}
     if not (folder / "build.ninja").exists():
+        say(f"building {preset} for the first time: some minutes")
         done = subprocess.run(
             ["cmake", "--preset", preset], cwd=ROOT, check=False, **quiet
         )
