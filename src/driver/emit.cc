@@ -27,7 +27,7 @@ Result<std::string> emit_source(Frontend& frontend, const ProgramText& text,
                  -1,
                  "give one with --checkpoint"};
   sema::Session& session = *frontend.session;
-  emit::TorchRequest request;
+  emit::EmitRequest request;
   request.graph = &*frontend.graph;
   request.answers = {answers.params, answers.config};
   request.program = text.main.empty() ? text.name : text.main;

@@ -9,6 +9,7 @@
 #include "emit/py/template.h"
 #include "emit/torch/forward.h"
 #include "emit/torch/root.h"
+#include "emit/write/labels.h"
 #include "support/text.h"
 
 namespace axon::emit::torch {
@@ -60,43 +61,16 @@ class Classes {
       p_.classes[id] = name;
       return {};
     }
-    std::string name = name_of(id);
+    std::string name = block_class_name(p_, id);
     p_.classes[id] = name;
     written_.emplace_back(std::move(text), name);
-    body.insert(body.begin(), py::docstring(doc(id)));
+    body.insert(body.begin(), py::docstring(block_doc(p_, id)));
     out_.push_back(py::class_(name, {expand("nn.Module")}, std::move(body)));
     return {};
   }
 
   static std::string what(const Block& block) {
     return fmt::format("the parameters below `{}`", block.path);
-  }
-
-  std::string doc(BlockId id) const {
-    const Block& block = p_.block(id);
-    std::string place = place_of(p_, id);
-    std::string where = place.empty() ? "" : " (" + place + ")";
-    if (p_.is_root(id)) return fmt::format("The program `{}`{}.", p_.request.program, where);
-    return fmt::format("`{}`{}.", block.path, where);
-  }
-
-  // From the path: the last segment; of the rounds of a list, one of what the list is called.
-  std::string name_of(BlockId id) {
-    if (p_.is_root(id)) return p_.names.unique(py::class_name(p_.request.program));
-    std::string segment = p_.block(id).segment;
-    BlockId up = p_.block(id).parent;
-    if (segment[0] == '{' || is_number(segment)) {
-      segment = p_.block(up).segment;
-      if (segment.size() > 2 && segment.back() == 's') segment.pop_back();
-      up = p_.block(up).parent;
-    }
-    std::string name = py::class_name(segment);
-    bool taken = segment == "self" || p_.names.taken(name);  // `Self` means something else
-    if (taken && up.valid() && !p_.is_root(up)) {
-      bool round = p_.block(up).segment[0] == '{';
-      name = py::class_name(p_.block(round ? p_.block(up).parent : up).segment) + name;
-    }
-    return p_.names.unique(name);
   }
 
   // What makes the module of a block.

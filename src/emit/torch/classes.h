@@ -2,7 +2,7 @@
 #pragma once
 
 #include "emit/py/tree.h"
-#include "emit/torch/program.h"
+#include "emit/write/program.h"
 
 namespace axon::emit::torch {
 

@@ -5,8 +5,8 @@
 
 #include "emit/py/print.h"
 #include "emit/torch/classes.h"
-#include "emit/torch/forward.h"
 #include "emit/torch/root.h"
+#include "emit/write/labels.h"
 #include "support/embedded.h"
 #include "support/text.h"
 
@@ -67,7 +67,7 @@ std::set<std::string> class_imports(const std::string& text) {
 
 }  // namespace
 
-Result<std::string> emit_torch(const TorchRequest& request, TypeTable& types, DiagSink& sink) {
+Result<std::string> emit_torch(const EmitRequest& request, TypeTable& types, DiagSink& sink) {
   opt::FusionSet fusions;
   fusions.linear = false;
   AXON_TRY(Calls calls, specialise_calls(*request.graph, types, request.answers, fusions, sink));

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "emit/py/tree.h"
-#include "emit/torch/program.h"
+#include "emit/write/program.h"
 
 namespace axon::emit::torch {
 
@@ -12,9 +12,5 @@ Result<py::Stmt> write_forward(Program& program, BlockId id);
 std::optional<py::Expr> layer_constructor(Program& program, BlockId id);
 // `Tensor`, `Tensor | None`.
 py::Expr annotation(const Program& program, graph::ValueId value);
-// The class of several results.
-std::string output_name(const Program& program);
-// The name of MAIN's input in role `role`; empty when there is none.
-std::string input_name(const Program& program, int role);
 
 }  // namespace axon::emit::torch

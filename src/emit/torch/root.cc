@@ -2,7 +2,7 @@
 #include "emit/torch/root.h"
 
 #include "emit/py/template.h"
-#include "emit/torch/forward.h"
+#include "emit/write/labels.h"
 
 namespace axon::emit::torch {
 namespace {

@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "emit/py/tree.h"
-#include "emit/torch/program.h"
+#include "emit/write/program.h"
 
 namespace axon::emit::torch {
 

@@ -11,7 +11,7 @@
 #include "emit/py/names.h"
 #include "emit/py/tree.h"
 
-namespace axon::emit::torch {
+namespace axon::emit {
 
 // An expression and the values whose names it reads.
 struct Built {
@@ -64,4 +64,4 @@ class Scope {
   std::unordered_set<graph::ValueId, IdHash> waits_;
 };
 
-}  // namespace axon::emit::torch
+}  // namespace axon::emit

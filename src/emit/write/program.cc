@@ -1,13 +1,11 @@
 // What functions of blocks need, found from the leaves upwards.
-#include "emit/torch/program.h"
-
-#include <fmt/format.h>
+#include "emit/write/program.h"
 
 #include <algorithm>
 
 #include "support/text.h"
 
-namespace axon::emit::torch {
+namespace axon::emit {
 namespace {
 
 using graph::NodeId;
@@ -223,30 +221,4 @@ std::vector<Told> told_sizes(const Program& program, BlockId id) {
   return out;
 }
 
-std::string shape_text(const Program& program, TypeId type) {
-  const DimTable& dims = program.types.dims();
-  std::string out;
-  for (DimId dim : program.types.dims_of(type)) {
-    if (!out.empty()) out += ", ";
-    auto number = dims.as_integer(dim);
-    auto named = number && *number > 2 ? program.sizes.find(*number) : program.sizes.end();
-    out += named != program.sizes.end() ? named->second : dims.show(dim);
-  }
-  return "[" + out + "]";
-}
-
-std::string place_of(const Program& program, BlockId id) {
-  if (!program.request.files) return "";
-  for (NodeId step : own_steps(program, id)) {
-    const graph::Node& node = program.joined.steps[step].node;
-    if (!node.span.valid()) continue;
-    std::string path = program.request.files->path(node.span.file);
-    if (starts_with(path, "library/")) continue;
-    path = path.substr(path.rfind('/') + 1);
-    return fmt::format("{}:{}", path,
-                       program.request.files->line_column(node.span.file, node.span.begin).line);
-  }
-  return "";
-}
-
-}  // namespace axon::emit::torch
+}  // namespace axon::emit

@@ -1,4 +1,4 @@
-// What the writers of one torch file share.
+// What the writers of one emitted file share.
 #pragma once
 
 #include <map>
@@ -10,9 +10,9 @@
 #include "emit/outline/outline.h"
 #include "emit/py/names.h"
 #include "emit/py/prelude.h"
-#include "emit/torch/emit.h"
+#include "emit/write/request.h"
 
-namespace axon::emit::torch {
+namespace axon::emit {
 
 // What the function of a block needs beside its tensors.
 struct Needs {
@@ -24,7 +24,7 @@ struct Needs {
 };
 
 struct Program {
-  const TorchRequest& request;
+  const EmitRequest& request;
   const Calls& calls;
   const Joined& joined;
   const Outline& outline;
@@ -45,11 +45,6 @@ struct Program {
 
 // Fills `needs` for every block, `head` and `sizes`.
 void find_needs(Program& program);
-// Sizes of an axis as readers know them: `B`, `HIDDEN`, `64`.
-std::string shape_text(const Program& program, TypeId type);
-// `llama.axon:41` for the first step of a block that is not the library's; empty when there is
-// none.
-std::string place_of(const Program& program, BlockId id);
 // Sizes that tensors of a block tell: (symbol, value, axis).
 struct Told {
   SymbolId symbol;
@@ -61,4 +56,4 @@ std::vector<Told> told_sizes(const Program& program, BlockId id);
 std::vector<graph::NodeId> own_steps(const Program& program, BlockId id);
 std::vector<BlockId> called_blocks(const Program& program, BlockId id);
 
-}  // namespace axon::emit::torch
+}  // namespace axon::emit

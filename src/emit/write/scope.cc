@@ -1,5 +1,5 @@
 // Naming and inlining.
-#include "emit/torch/scope.h"
+#include "emit/write/scope.h"
 
 #include <cctype>
 
@@ -7,7 +7,7 @@
 #include "support/check.h"
 #include "support/text.h"
 
-namespace axon::emit::torch {
+namespace axon::emit {
 namespace {
 
 // Longer expressions are not put into others: the line would have to be broken.
@@ -131,4 +131,4 @@ std::vector<py::Stmt>* Scope::redirect(std::vector<py::Stmt>* to) {
   return before;
 }
 
-}  // namespace axon::emit::torch
+}  // namespace axon::emit

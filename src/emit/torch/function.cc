@@ -1,0 +1,181 @@
+// Parameters, calls and loops of a block's function.
+#include "emit/torch/function.h"
+
+#include "emit/py/template.h"
+#include "emit/torch/forward.h"
+#include "emit/torch/rows.h"
+#include "emit/write/labels.h"
+#include "support/text.h"
+
+namespace axon::emit::torch {
+
+using graph::Operand;
+using graph::ValueId;
+using py::expand;
+using py::Expr;
+using py::Stmt;
+
+namespace {
+
+Expr reach(Expr from, const std::vector<std::string_view>& segments) {
+  for (std::string_view segment : segments) {
+    if (segment[0] >= '0' && segment[0] <= '9')
+      from = py::index(std::move(from), {py::atom(segment)});
+    else
+      from = py::attribute(std::move(from), segment);
+  }
+  return from;
+}
+
+}  // namespace
+
+Result<Stmt> Function::write() {
+  count_uses();
+  if (!p_.is_root(id_) && block_.outputs.size() == 1) scope_.keep_waiting(block_.outputs[0]);
+  if (p_.is_root(id_) && p_.joined.outputs.size() == 1 && !p_.calls.cached) {
+    if (const auto* ref = p_.joined.outputs[0].second.get<graph::Ref>())
+      scope_.keep_waiting(ref->value);
+  }
+  std::vector<py::Param> params = parameters();
+  std::vector<Stmt> body = {py::docstring(function_doc(p_, id_, scope_))};
+  scope_.redirect(&body);
+  if (p_.is_root(id_)) begin();
+  bind_sizes();
+  AXON_TRY_VOID(write_items(block_.items));
+  std::optional<Expr> result = finish();
+  Stmt out = py::def("forward", std::move(params), std::move(result), std::move(body));
+  return out;
+}
+
+std::optional<Expr> Function::expression(const graph::Node& node) { return row(node, *this); }
+
+Expr Function::param(const std::string& path) {
+  auto foreign = foreign_.find(path);
+  if (foreign != foreign_.end()) return py::atom(foreign->second);
+  std::string_view rest = path;
+  if (!block_.path.empty()) rest.remove_prefix(block_.path.size() + 1);
+  return reach(py::atom("self"), split(rest, '.'));
+}
+
+// The module of a called block, seen from here.
+Expr Function::module_of(BlockId called) const {
+  std::vector<std::string> segments = p_.outline.relative(id_, called);
+  Expr from = py::atom("self");
+  std::vector<std::string_view> rest;
+  for (const std::string& segment : segments) {
+    if (segment[0] == '{') {
+      from = py::atom(element_);
+      rest.clear();
+    } else {
+      rest.push_back(segment);
+    }
+  }
+  return reach(std::move(from), rest);
+}
+
+Result<void> Function::call(BlockId called) {
+  const Block& block = p_.block(called);
+  const Needs& needs = p_.needs[called];
+  reads_.clear();
+  bool framework = block.kind == Block::Kind::Layer && !p_.classes.count(called);
+  if (framework && needs.last) {
+    Operand x;
+    x.data = graph::Ref{block.inputs[0]};
+    narrow(x);
+  }
+  std::vector<Expr> args;
+  make_room(block.inputs);
+  for (ValueId value : block.inputs) {
+    Operand operand;
+    operand.data = graph::Ref{value};
+    args.push_back(this->value(operand));
+  }
+  if (!framework) add_extras(args, called, needs);
+  Built built{py::call(module_of(called), std::move(args)), std::move(reads_)};
+  reads_.clear();
+  if (block.outputs.size() == 1)
+    scope_.define(block.outputs[0], std::move(built));
+  else if (!block.outputs.empty())
+    scope_.define_all(block.outputs, std::move(built));
+  else
+    scope_.statement(py::evaluate(std::move(built.expr)));
+  return {};
+}
+
+void Function::add_extras(std::vector<Expr>& args, BlockId called, const Needs& needs) {
+  for (SymbolId s : needs.symbols) args.push_back(symbol(s));
+  for (const std::string& path : needs.params) args.push_back(param(path));
+  if (needs.slots) args.push_back(py::atom("slots"));
+  if (needs.stores == Needs::Stores::Many) args.push_back(py::atom("stores"));
+  if (needs.stores == Needs::Stores::One) {
+    bool many = needs_.stores == Needs::Stores::Many && !in_store_loop_;
+    args.push_back(many ? expand("stores[{0}]", {py::integer(store_within(called))})
+                        : py::atom("past"));
+  }
+  if (needs.last) args.push_back(py::atom("last"));
+}
+
+Result<void> Function::loop(int32_t index) {
+  const LoopBlock& loop = p_.outline.loops[static_cast<size_t>(index)];
+  if (!loop.list.valid()) return unsupported("a loop", "its rounds have no parameters");
+  std::vector<ValueId> outer = outer_values(loop);
+  scope_.settle(outer);
+  for (ValueId value : outer) scope_.add_use(value);  // they live through all rounds
+  std::vector<std::string> carried;
+  for (const LoopBlock::Carry& carry : loop.carries) carried.push_back(enter(carry));
+  std::vector<Stmt> body;
+  element_ = scope_.fresh(singular(p_.block(loop.list).segment));
+  bind_settings(index);
+  std::vector<Stmt>* around = scope_.redirect(&body);
+  in_store_loop_ = loop.first_store >= 0;
+  AXON_TRY_VOID(write_items(loop.items));
+  in_store_loop_ = false;
+  for (size_t i = 0; i < loop.carries.size(); ++i) leave(loop.carries[i], carried[i]);
+  scope_.redirect(around);
+  for (ValueId value : outer) scope_.add_use(value, -1);
+  scope_.statement(loop_head(index, std::move(body)));
+  return {};
+}
+
+// What differs from round to round goes beside the element: its store, its settings.
+Stmt Function::loop_head(int32_t index, std::vector<Stmt> body) {
+  const LoopBlock& loop = p_.outline.loops[static_cast<size_t>(index)];
+  std::vector<std::string> relative = p_.outline.relative(id_, loop.list);
+  std::vector<Expr> targets = {py::atom(element_)};
+  std::vector<Expr> lists = {reach(py::atom("self"), {relative.begin(), relative.end()})};
+  if (loop.first_store >= 0) {
+    bool all = loop.count == p_.joined.stores.size();
+    Expr from = py::integer(loop.first_store);
+    Expr to = py::integer(loop.first_store + static_cast<int64_t>(loop.count));
+    targets.push_back(py::atom("past"));
+    lists.push_back(all ? py::atom("stores") : expand("stores[{0}:{1}]", {from, to}));
+  }
+  for (auto& [name, numbers] : settings_of(index)) {
+    targets.push_back(py::atom(name));
+    lists.push_back(std::move(numbers));
+  }
+  if (lists.size() == 1)
+    return py::for_(std::move(targets[0]), std::move(lists[0]), std::move(body));
+  return py::for_(py::tuple(std::move(targets)), py::call(py::atom("zip"), std::move(lists)),
+                  std::move(body));
+}
+
+Result<Stmt> write_forward(Program& program, BlockId id) { return Function(program, id).write(); }
+
+std::optional<Expr> layer_constructor(Program& program, BlockId id) {
+  const Block& block = program.block(id);
+  Function context(program, id);
+  return layer(program.joined.steps[block.items[0].step].node, block.params, context);
+}
+
+Expr annotation(const Program& program, ValueId value) {
+  bool optional = program.joined.values[value].optional;
+  for (const JoinedInput& input : program.joined.inputs)
+    optional |= input.value == value && input.optional;
+  TypeKind kind = program.types.kind(program.joined.values[value].type);
+  if (kind == TypeKind::Int || kind == TypeKind::Float)
+    return py::atom(kind == TypeKind::Int ? "int" : "float");
+  return expand(optional ? "Tensor | None" : "Tensor");
+}
+
+}  // namespace axon::emit::torch

@@ -1,0 +1,43 @@
+// The `forward` of a block as PyTorch writes it.
+#pragma once
+
+#include <map>
+
+#include "emit/write/block_writer.h"
+
+namespace axon::emit::torch {
+
+class Function : public BlockWriter {
+ public:
+  using BlockWriter::BlockWriter;
+  Result<py::Stmt> write();
+  py::Expr param(const std::string& path) override;
+
+ private:
+  // signature.cc
+  std::vector<py::Param> parameters();
+  std::vector<py::Param> root_parameters(std::vector<py::Param> out);
+  void begin();
+  void begin_cache();
+  std::optional<py::Expr> finish();
+  std::optional<py::Expr> finish_root();
+  // caches.cc
+  void keep(const Step& step) override;
+  Result<void> write_stores(const Step& step) override;
+  void narrow(const graph::Operand& operand) override;
+  int32_t store_within(BlockId id) const;
+  // function.cc
+  std::string_view target() const override { return "torch"; }
+  std::optional<py::Expr> expression(const graph::Node& node) override;
+  Result<void> call(BlockId called) override;
+  Result<void> loop(int32_t index) override;
+  py::Stmt loop_head(int32_t index, std::vector<py::Stmt> body);
+  py::Expr module_of(BlockId called) const;
+  void add_extras(std::vector<py::Expr>& args, BlockId called, const Needs& needs);
+
+  std::map<std::string, std::string> foreign_;  // parameters that lie elsewhere: their names here
+  std::string past_, element_;
+  bool in_store_loop_ = false;
+};
+
+}  // namespace axon::emit::torch

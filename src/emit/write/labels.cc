@@ -1,0 +1,144 @@
+// Names and descriptions of blocks.
+#include "emit/write/labels.h"
+
+#include <fmt/format.h>
+
+#include <cctype>
+
+#include "support/text.h"
+
+namespace axon::emit {
+namespace {
+
+using graph::NodeId;
+using graph::ValueId;
+
+// Breaks behind commas and arrows so that docstrings keep to the line.
+std::string wrapped(const std::string& text) {
+  constexpr size_t kWidth = 74;
+  if (text.size() <= kWidth) return text;
+  std::string out, line;
+  size_t depth = 0;
+  std::string word;
+  auto flush = [&] {
+    if (line.size() + word.size() > kWidth && !line.empty()) {
+      while (!line.empty() && line.back() == ' ') line.pop_back();
+      out += line + "\n";
+      line = word.substr(word.find_first_not_of(' '));
+    } else {
+      line += word;
+    }
+    word.clear();
+  };
+  for (char c : text) {
+    word += c;
+    if (c == '[') ++depth;
+    if (c == ']') --depth;
+    if (c == ',' && depth == 0) flush();
+  }
+  flush();
+  return out + line;
+}
+
+void add(std::string& list, const std::string& item) {
+  if (!list.empty()) list += ", ";
+  list += item;
+}
+
+std::string root_doc(const Program& p, const Scope& scope) {
+  std::string inputs, results;
+  for (const JoinedInput& input : p.joined.inputs) {
+    bool mask = p.calls.cached && static_cast<int>(input.input) == p.calls.roles.mask;
+    std::string shape = mask ? "[B, K]" : shape_text(p, p.joined.values[input.value].type);
+    add(inputs, *scope.name_of(input.value) + " " + shape);
+  }
+  for (const auto& [name, operand] : p.joined.outputs) {
+    const auto* ref = operand.get<graph::Ref>();
+    if (!ref) continue;
+    add(results, std::string(p.types.dims().names().text(name)) + " " +
+                     shape_text(p, p.joined.values[ref->value].type));
+  }
+  return wrapped(inputs + " -> " + results + ".");
+}
+
+}  // namespace
+
+std::string function_doc(const Program& p, BlockId id, const Scope& scope) {
+  if (p.is_root(id)) return root_doc(p, scope);
+  std::string inputs, results;
+  for (ValueId value : p.block(id).inputs) {
+    const graph::Value& facts = p.joined.values[value];
+    if (facts.optional || !p.types.is_tensor(facts.type)) continue;
+    add(inputs, *scope.name_of(value) + " " + shape_text(p, facts.type));
+  }
+  for (ValueId value : p.block(id).outputs)
+    add(results, shape_text(p, p.joined.values[value].type));
+  return wrapped(inputs + " -> " + results + ".");
+}
+
+std::string block_doc(const Program& p, BlockId id) {
+  std::string place = place_of(p, id);
+  std::string where = place.empty() ? "" : " (" + place + ")";
+  if (p.is_root(id)) return fmt::format("The program `{}`{}.", p.request.program, where);
+  return fmt::format("`{}`{}.", p.block(id).path, where);
+}
+
+std::string block_class_name(Program& p, BlockId id) {
+  if (p.is_root(id)) return p.names.unique(py::class_name(p.request.program));
+  std::string segment = p.block(id).segment;
+  BlockId up = p.block(id).parent;
+  if (segment[0] == '{' || std::isdigit(static_cast<unsigned char>(segment[0]))) {
+    segment = singular(p.block(up).segment);
+    up = p.block(up).parent;
+  }
+  std::string name = py::class_name(segment);
+  bool taken = segment == "self" || p.names.taken(name);  // `Self` means something else
+  if (taken && up.valid() && !p.is_root(up)) {
+    bool round = p.block(up).segment[0] == '{';
+    name = py::class_name(p.block(round ? p.block(up).parent : up).segment) + name;
+  }
+  return p.names.unique(name);
+}
+
+std::string singular(const std::string& text) {
+  return text.size() > 2 && text.back() == 's' ? text.substr(0, text.size() - 1) : text;
+}
+
+std::string output_name(const Program& program) {
+  return py::class_name(program.request.program) + "Output";
+}
+
+std::string input_name(const Program& program, int role) {
+  if (role < 0) return "";
+  const graph::Module& main = (*program.request.graph)[program.request.graph->main];
+  return std::string(
+      program.types.dims().names().text(main.values[main.inputs[static_cast<size_t>(role)]].name));
+}
+
+std::string shape_text(const Program& program, TypeId type) {
+  const DimTable& dims = program.types.dims();
+  std::string out;
+  for (DimId dim : program.types.dims_of(type)) {
+    if (!out.empty()) out += ", ";
+    auto number = dims.as_integer(dim);
+    auto named = number && *number > 2 ? program.sizes.find(*number) : program.sizes.end();
+    out += named != program.sizes.end() ? named->second : dims.show(dim);
+  }
+  return "[" + out + "]";
+}
+
+std::string place_of(const Program& program, BlockId id) {
+  if (!program.request.files) return "";
+  for (NodeId step : own_steps(program, id)) {
+    const graph::Node& node = program.joined.steps[step].node;
+    if (!node.span.valid()) continue;
+    std::string path = program.request.files->path(node.span.file);
+    if (starts_with(path, "library/")) continue;
+    path = path.substr(path.rfind('/') + 1);
+    return fmt::format("{}:{}", path,
+                       program.request.files->line_column(node.span.file, node.span.begin).line);
+  }
+  return "";
+}
+
+}  // namespace axon::emit

@@ -1,0 +1,196 @@
+"""What is asked of an emitted module: each function fails with what it saw and what it expected."""
+
+import torch
+from binary import Failure
+from emit_pair import Pair, first, load_model, near, padded, same, stored_names
+from run_parity import NEAR_TIE, TINY_LOGITS
+from torch import Tensor, nn
+
+GRADIENTS = 1e-4  # relative
+NEW_TOKENS = 32
+
+
+def check_greedy(pair: Pair, prompt: list[int]) -> None:
+    """The same greedy tokens as the library, up to a near tie."""
+    ids = torch.tensor([prompt])
+    found = pair.ours.generate(ids, max_new_tokens=NEW_TOKENS)[
+        0, len(prompt) :
+    ].tolist()
+    want = pair.theirs.generate(
+        ids,
+        attention_mask=torch.ones_like(ids),
+        max_new_tokens=NEW_TOKENS,
+        do_sample=False,
+        eos_token_id=None,
+        pad_token_id=0,
+    )[0, len(prompt) :].tolist()
+    if found == want:
+        return
+    place = next(i for i in range(NEW_TOKENS) if found[i] != want[i])
+    whole = torch.tensor([prompt + want[:place]])
+    best = pair.library_logits(whole)[0, -1].topk(2).values
+    gap = (best[0] - best[1]).item()
+    if gap >= NEAR_TIE:
+        raise Failure(f"token {place}: saw {found[place]}, expected {want[place]}")
+
+
+def check_cached(pair: Pair, prompt: list[int]) -> None:
+    """A prompt in one call, in two, and token by token."""
+    ids = torch.tensor([prompt])
+    whole = pair.logits(ids)
+    half = len(prompt) // 2
+    for parts in ([half, len(prompt)], list(range(half, len(prompt) + 1))):
+        cache, start, seen = None, 0, []
+        for end in parts:
+            options = (
+                {"past_kv": cache} if cache else {"use_cache": True, "capacity": 61}
+            )
+            out = pair.ours(ids[:, start:end], **options)
+            cache, start = out.new_kv, end
+            seen.append(out.logits)
+        near(torch.cat(seen, 1), whole, TINY_LOGITS, f"{len(parts)} calls")
+
+
+def check_padded(pair: Pair, members: list[list[int]]) -> None:
+    """Rows of a batch equal the rows alone: in one call, and generated."""
+    ids, mask = padded(members)
+    together = pair.logits(ids, mask)
+    tokens = pair.ours.generate(ids, mask, max_new_tokens=12)
+    for row, member in enumerate(members):
+        alone = torch.tensor([member])
+        near(
+            together[row, -len(member) :],
+            pair.logits(alone)[0],
+            TINY_LOGITS,
+            f"row {row}",
+        )
+        single = pair.ours.generate(alone, max_new_tokens=12)[0, len(member) :]
+        same(
+            tokens[row, ids.shape[1] :].tolist(),
+            single.tolist(),
+            f"tokens of row {row}",
+        )
+
+
+def check_ends(pair: Pair, members: list[list[int]]) -> None:
+    """Rows end at end tokens at different lengths; ended rows are padded."""
+    ids, mask = padded(members)
+    free = pair.ours.generate(ids, mask, max_new_tokens=12)[:, ids.shape[1] :]
+    ends = [free[0, 2].item(), free[1, 5].item()]
+    pad = 1
+    got = pair.ours.generate(
+        ids, mask, max_new_tokens=12, eos_token_id=ends, pad_token_id=pad
+    )[:, ids.shape[1] :]
+    lengths = []
+    for row in range(len(members)):
+        want = free[row].tolist()
+        stop = next((i for i, token in enumerate(want) if token in ends), 11)
+        lengths.append(stop + 1)
+        width = got.shape[1]
+        want = (want[: stop + 1] + [pad] * 12)[:width]
+        same(got[row].tolist(), want, f"row {row}")
+    same(got.shape[1], max(lengths), "length of the result")
+
+
+def check_names(pair: Pair) -> None:
+    """Parameters have the checkpoint's names; the others are listed as not read."""
+    keys = set(pair.ours.state_dict())
+    stored = {
+        name.replace("LayerNorm.gamma", "LayerNorm.weight").replace(
+            "LayerNorm.beta", "LayerNorm.bias"
+        )
+        for name in stored_names(pair.folder)
+    }
+    same(keys - stored, set(), "parameters without a stored tensor")
+    same(set(pair.ours.unread), stored - keys, "tensors that are not read")
+
+
+def stored_gradients(model: nn.Module) -> dict[str, Tensor]:
+    """Gradients of the library's model under the names and in the shapes of its checkpoints."""
+    from transformers.core_model_loading import revert_weight_conversion
+
+    found = {name: p.grad for name, p in model.named_parameters()}
+    return revert_weight_conversion(
+        model, {name: grad for name, grad in found.items() if grad is not None}
+    )
+
+
+def check_gradients(pair: Pair, *inputs: Tensor) -> None:
+    """Gradients of the mean logit-weighted loss, parameter by parameter."""
+    torch.manual_seed(3)
+    want = first(pair.theirs(*inputs, return_dict=False))
+    weight = torch.randn(want.shape)
+    for model in (pair.ours, pair.theirs):
+        model.zero_grad()
+    (first(pair.ours(*inputs)) * weight).mean().backward()
+    (want * weight).mean().backward()
+    theirs = stored_gradients(pair.theirs)
+    theirs |= {name.removeprefix("transformer."): g for name, g in theirs.items()}
+    compared = 0
+    grads = {name: p.grad for name, p in pair.ours.named_parameters()}
+    for name, found in grads.items():
+        want = theirs.get(name)
+        if want is None or found is None:
+            continue
+        near(
+            found,
+            want,
+            GRADIENTS * want.abs().max().item() + 1e-9,
+            f"gradient of {name}",
+        )
+        compared += 1
+    if compared < len(grads) * 0.9:
+        raise Failure(f"compared {compared} gradients of {len(grads)}")
+
+
+def check_half(pair: Pair, prompt: list[int]) -> None:
+    """In bfloat16 everything runs and stays close."""
+    ids = torch.tensor([prompt])
+    half = load_model(pair.source_text, pair.folder).bfloat16()
+    found = first(half(ids))
+    same(found.dtype, torch.bfloat16, "element type")
+    near(found.float(), pair.logits(ids), 0.5, "bfloat16 logits")
+    if hasattr(half, "generate"):
+        half.generate(ids, max_new_tokens=3)
+
+
+def check_compiled(pair: Pair, prompt: list[int]) -> None:
+    """One compilation for the prompt, one for all further tokens."""
+    import torch._dynamo as dynamo
+    from torch._dynamo.testing import CompileCounter
+
+    model = load_model(pair.source_text, pair.folder)
+    want = model.generate(torch.tensor([prompt]), max_new_tokens=64)
+    dynamo.reset()
+    counter = CompileCounter()
+    model.compile(backend=counter, fullgraph=True, dynamic=False)
+    found = model.generate(torch.tensor([prompt]), max_new_tokens=64)
+    same(found.tolist(), want.tolist(), "tokens of the compiled model")
+    same(counter.frame_count, 2, "compilations for a prompt and 64 tokens")
+
+
+def check_inductor(pair: Pair, prompt: list[int]) -> None:
+    """The framework's own compiler gives the same logits."""
+    ids = torch.tensor([prompt])
+    model = load_model(pair.source_text, pair.folder)
+    want = pair.logits(ids)
+    model.compile(fullgraph=True, dynamic=False)
+    near(first(model(ids)), want, TINY_LOGITS, "compiled logits")
+
+
+def check_sampling(pair: Pair, prompt: list[int]) -> None:
+    """The same seed gives the same tokens, another seed others; top-k 1 is greedy."""
+    ids = torch.tensor([prompt])
+
+    def draw(seed: int, **options) -> list[int]:
+        generator = torch.Generator().manual_seed(seed)
+        out = pair.ours.generate(
+            ids, max_new_tokens=24, temperature=1.5, generator=generator, **options
+        )
+        return out[0].tolist()
+
+    same(draw(1) == draw(1), True, "equal seeds give equal tokens")
+    same(draw(1) != draw(2), True, "other seeds give other tokens")
+    greedy = pair.ours.generate(ids, max_new_tokens=24)[0].tolist()
+    same(draw(1, top_k=1), greedy, "tokens with top_k 1")
+    same(draw(1, top_p=1e-6), greedy, "tokens with a tiny top_p")
