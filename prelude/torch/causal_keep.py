@@ -1,18 +1,12 @@
-"""Which keys each query sees in a causal model."""
+"""Which keys each query sees in a causal model, where that is not plain."""
 
-import torch
 from torch import Tensor
 
+from .causal_mask import causal_mask
 
-def causal_keep(
-    slots: Tensor, count: int, real: Tensor | None, window: int | None = None
-) -> Tensor | None:
-    """The mask [B or 1, 1, S, count] of keys at or before each query's slot, padding out.
 
-    None where plain causal attention over the queries' own keys says the same.
-    """
-    if real is None and window is None and count == slots.shape[0]:
+def causal_keep(slots: Tensor, count: int, real: Tensor | None) -> Tensor | None:
+    """The mask of `causal_mask`; None where the queries' own keys are all there are."""
+    if real is None and count == slots.shape[0]:
         return None
-    behind = slots[:, None] - torch.arange(count, device=slots.device)
-    keep = behind >= 0 if window is None else (behind >= 0) & (behind < window)
-    return keep[None, None] if real is None else keep & real[:, None, None, :]
+    return causal_mask(slots, count, real)

@@ -25,18 +25,20 @@ def rope(x: Tensor, sin: Tensor, cos: Tensor) -> Tensor:
     return torch.addcmul(x * cos.to(x.dtype), swapped, sin.to(x.dtype))
 
 
-def causal_keep(
+def causal_mask(
     slots: Tensor, count: int, real: Tensor | None, window: int | None = None
-) -> Tensor | None:
-    """The mask [B or 1, 1, S, count] of keys at or before each query's slot, padding out.
-
-    None where plain causal attention over the queries' own keys says the same.
-    """
-    if real is None and window is None and count == slots.shape[0]:
-        return None
+) -> Tensor:
+    """The mask [B or 1, 1, S, count] of keys at or before each query's slot, padding out."""
     behind = slots[:, None] - torch.arange(count, device=slots.device)
     keep = behind >= 0 if window is None else (behind >= 0) & (behind < window)
     return keep[None, None] if real is None else keep & real[:, None, None, :]
+
+
+def causal_keep(slots: Tensor, count: int, real: Tensor | None) -> Tensor | None:
+    """The mask of `causal_mask`; None where the queries' own keys are all there are."""
+    if real is None and count == slots.shape[0]:
+        return None
+    return causal_mask(slots, count, real)
 
 
 AnyModule = TypeVar("AnyModule", bound=nn.Module)

@@ -23,6 +23,7 @@ class Maker {
 
   Result<Calls> run() {
     Calls& c = calls_;
+    c.answers = answers_;
     c.roles = opt::find_roles(main_, dims_.names());
     c.cached = c.roles.cached();
     if (!axes()) return error_;

@@ -19,6 +19,7 @@ namespace axon::emit {
 
 struct Calls {
   opt::Forest forest;
+  opt::Answers answers;
   opt::Roles roles;
   bool cached = false;
   SymbolId batch, tokens;        // B, S: axes of the first input

@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <unordered_map>
 
+#include "emit/outline/experts.h"
+#include "emit/outline/keeps.h"
 #include "emit/outline/merge.h"
 #include "emit/outline/rounds.h"
 #include "support/text.h"
@@ -17,9 +19,6 @@ using graph::Node;
 using graph::NodeId;
 using graph::Operand;
 using graph::ValueId;
-
-// Operand slots of the fused row `attention`.
-constexpr size_t kKeyKeep = 3, kMask = 5;
 
 class Joiner {
  public:
@@ -37,10 +36,11 @@ class Joiner {
       AXON_TRY_VOID(merge_call(out_, calls_.without[k], input, calls_.forest, types_));
     }
     AXON_TRY_VOID(find_stores());
+    make_keeps(out_, calls_, types_);
+    make_banks(out_, *calls_.answers.params, types_);
     unite_rounds(
         out_, [&](ValueId v) { return store_of_.count(v) != 0; }, types_);
     AXON_TRY_VOID(make_writes());
-    make_keeps();
     drop_unused();
     return std::move(out_);
   }
@@ -213,78 +213,6 @@ class Joiner {
     return {};
   }
 
-  // ---- keep masks ----------------------------------------------------------------------------
-
-  void make_keeps() {
-    std::vector<NodeId> order = out_.order;
-    for (NodeId id : order) {
-      Node& node = out_.steps[id].node;
-      if (node.op != Op::FusedAttention) continue;
-      bool causal = node.attrs[1].value.as<graph::LitBool>().value;
-      bool windowed = node.attrs[4].value.kind() != graph::OperandKind::Null;
-      bool padded = node.inputs[kKeyKeep].kind() != graph::OperandKind::Null;
-      bool given = node.inputs[kMask].kind() != graph::OperandKind::Null;
-      if (given || (!causal && !windowed && !padded)) continue;
-      Operand keep;
-      keep.data = graph::Ref{keep_of(id)};
-      Node& again = out_.steps[id].node;
-      again.inputs[kMask] = keep;
-      again.inputs[kKeyKeep] = Operand{};
-    }
-  }
-
-  // Equal masks are one step, before the first loop.
-  ValueId keep_of(NodeId attention) {
-    const Node& row = out_.steps[attention].node;
-    for (NodeId id : out_.order) {
-      const Step& step = out_.steps[id];
-      if (step.kind == Step::Kind::Keep && same_mask(step.node, row)) return step.node.outputs[0];
-    }
-    Step step;
-    step.kind = Step::Kind::Keep;
-    step.node.inputs = {row.inputs[kKeyKeep]};
-    for (size_t i = 1; i < 5; ++i) step.node.attrs.push_back(row.attrs[i]);
-    step.node.span = row.span;
-    graph::Value value;
-    value.name = dims_.names().intern("keep");
-    value.dtype = DType::Bool;
-    DimId keys = types_.dims_of(out_.values[row.inputs[1].as<graph::Ref>().value].type)[2];
-    value.type =
-        types_.tensor_of({dims_.of(calls_.batch), dims_.integer(1), dims_.of(calls_.tokens), keys});
-    value.optional = true;
-    NodeId id = out_.steps.add(std::move(step));
-    value.producer = id;
-    ValueId made = out_.values.add(std::move(value));
-    out_.steps[id].node.outputs = {made};
-    size_t place = 0;  // behind what makes the padding mask
-    if (const auto* ref = out_.steps[id].node.inputs[0].get<graph::Ref>()) {
-      NodeId producer = out_.values[ref->value].producer;
-      auto it = std::find(out_.order.begin(), out_.order.end(), producer);
-      if (it != out_.order.end()) place = static_cast<size_t>(it - out_.order.begin()) + 1;
-    }
-    while (place < out_.order.size() && out_.steps[out_.order[place]].node.scope.pieces.empty() &&
-           op_info(out_.steps[out_.order[place]].node.op).op_class != OpClass::Fused)
-      ++place;
-    out_.order.insert(out_.order.begin() + static_cast<long>(place), id);
-    return made;
-  }
-
-  static bool same_operand(const Operand& a, const Operand& b) {
-    if (a.kind() != b.kind()) return false;
-    if (const auto* ref = a.get<graph::Ref>()) return ref->value == b.as<graph::Ref>().value;
-    if (const auto* dim = a.get<graph::DimRef>()) return dim->dim == b.as<graph::DimRef>().dim;
-    if (const auto* flag = a.get<graph::LitBool>())
-      return flag->value == b.as<graph::LitBool>().value;
-    return a.kind() == graph::OperandKind::Null;
-  }
-
-  static bool same_mask(const Node& keep, const Node& row) {
-    bool same = same_operand(keep.inputs[0], row.inputs[kKeyKeep]);
-    for (size_t i = 0; i < 4; ++i)
-      same &= same_operand(keep.attrs[i].value, row.attrs[i + 1].value);
-    return same;
-  }
-
   // ---- clean-up ------------------------------------------------------------------------------
 
   void drop_unused() {
@@ -297,6 +225,9 @@ class Joiner {
       for (const opt::LoopClass& c : loop.classes) {
         for (const auto& [in, out] : c.carries) mark(out);
       }
+    }
+    for (size_t i = 0; i < out_.loops.size(); ++i) {
+      for (ValueId value : setting_reads(out_, static_cast<int32_t>(i))) mark(value);
     }
     std::vector<NodeId> kept;
     for (auto it = out_.order.rbegin(); it != out_.order.rend(); ++it) {

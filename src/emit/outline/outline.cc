@@ -138,14 +138,33 @@ class Outliner {
     BlockId home = at_path(scope);
     // What does not depend on the round stands before the loop.
     int32_t loop = loop_of_.count(id) ? loop_of_.at(id) : -1;
+    if (step.bank >= 0) mark_bank(home, step.bank);
     for (BlockId up = home; up.valid(); up = block(up).parent) {
       const std::string& segment = block(up).segment;
       if (segment.empty() || segment[0] != '{') continue;
+      if (step.bank >= 0 && block(up).is_item) continue;
       if (loop < 0 || segment != "{" + out_.loops[static_cast<size_t>(loop)].variable + "}")
         home = block(up).parent;
     }
     own_[home].push_back(id);
     return {};
+  }
+
+  void mark_bank(BlockId home, int32_t bank) {
+    const std::string item = "{" + joined_.banks[static_cast<size_t>(bank)].variable + "}";
+    for (BlockId up = home; up.valid(); up = block(up).parent) {
+      block(up).bank = bank;
+      block(up).is_item = block(up).segment == item;
+      if (block(up).is_item) return;
+    }
+  }
+
+  // What a step reads within its own block: the number of an expert is the caller's affair.
+  std::vector<ValueId> inner_reads(NodeId id) const {
+    std::vector<ValueId> out = reads_of(joined_, node(id));
+    int32_t bank = joined_.steps[id].bank;
+    if (bank >= 0) std::erase(out, joined_.banks[static_cast<size_t>(bank)].chosen);
+    return out;
   }
 
   // Counting and filling need no values: they stand where their results are read.
@@ -242,7 +261,7 @@ class Outliner {
         (mine ? own : others)++;
       }
       bool whole = own == block(id).params.size() && others == 0 && own > 0;
-      if (whole && reads_of(joined_, node(step)).size() == 1) readers.push_back(step);
+      if (whole && inner_reads(step).size() == 1) readers.push_back(step);
     }
     if (readers.empty() || (readers.size() != here.size() && readers.size() == 1 &&
                             here.size() > 1 && may_be_class(id, here)))
@@ -278,7 +297,7 @@ class Outliner {
     for (NodeId id : joined_.order) {
       bool inside = set.count(id) != 0, depends = false, returns = false;
       if (node(id).op == Op::CoreList) continue;
-      for (ValueId value : reads_of(joined_, node(id))) {
+      for (ValueId value : depends_on(id)) {
         NodeId producer = joined_.values[value].producer;
         if (!producer.valid()) continue;
         if (set.count(producer)) depends = true;
@@ -434,6 +453,21 @@ class Outliner {
     return out;
   }
 
+  // What a step depends on: the values behind settings too.
+  std::vector<ValueId> depends_on(NodeId step) const {
+    std::vector<ValueId> out = reads_of(joined_, node(step));
+    size_t own = out.size();
+    for (size_t i = 0; i < own; ++i) {
+      for (const Setting& setting : joined_.settings) {
+        if (setting.value != out[i]) continue;
+        for (const graph::Operand& operand : setting.by_round) {
+          if (const auto* ref = operand.get<graph::Ref>()) out.push_back(ref->value);
+        }
+      }
+    }
+    return out;
+  }
+
   // Units whose steps a value comes from, through carried values too.
   void sources(ValueId value, const std::unordered_map<NodeId, size_t, IdHash>& unit_of,
                std::vector<size_t>& out) const {
@@ -452,7 +486,7 @@ class Outliner {
     for (size_t u = 0; u < units.size(); ++u) {
       std::vector<size_t> before;
       for (NodeId step : units[u].steps) {
-        for (ValueId value : reads_of(joined_, node(step))) sources(value, unit_of, before);
+        for (ValueId value : depends_on(step)) sources(value, unit_of, before);
       }
       std::sort(before.begin(), before.end());
       before.erase(std::unique(before.begin(), before.end()), before.end());
@@ -504,7 +538,7 @@ class Outliner {
     std::sort(sorted_steps.begin(), sorted_steps.end(),
               [&](NodeId x, NodeId y) { return place_.at(x) < place_.at(y); });
     for (NodeId step : sorted_steps) {
-      for (ValueId value : reads_of(joined_, node(step))) {
+      for (ValueId value : b.bank >= 0 ? inner_reads(step) : reads_of(joined_, node(step))) {
         NodeId producer = joined_.values[value].producer;
         if (!producer.valid() || set.count(producer) == 0) add(b.inputs, value);
       }
@@ -514,6 +548,14 @@ class Outliner {
       for (ValueId value : reads_of(joined_, node(step))) {
         NodeId producer = joined_.values[value].producer;
         if (producer.valid() && set.count(producer)) add(b.outputs, value);
+      }
+    }
+    for (size_t i = 0; i < out_.loops.size(); ++i) {
+      bool here = owner_inside(out_.loops[i], id);
+      for (ValueId value : setting_reads(joined_, static_cast<int32_t>(i))) {
+        NodeId producer = joined_.values[value].producer;
+        bool made = producer.valid() && set.count(producer) != 0;
+        if (here != made) add(here ? b.inputs : b.outputs, value);
       }
     }
     for (const auto& [name, operand] : joined_.outputs) {

@@ -10,7 +10,8 @@
 // Items are in order of execution. A call item runs a block that is below this one, with only
 // Containers and Lists in between; the path from here to it is `relative(…)`. Within the items of a
 // loop the element of the list is reached through the loop variable. Values keep their ids: the
-// callee's inputs and outputs are values of the caller too.
+// callee's inputs and outputs are values of the caller too. The block of a bank's steps is called
+// as a whole list is, with `chosen` beside its one input; blocks within do not see `chosen`.
 #pragma once
 
 #include <string>
@@ -43,7 +44,9 @@ struct Block {
   std::vector<BlockParam> params;
   std::vector<Item> items;
   std::vector<graph::ValueId> inputs, outputs;
-  bool writes = false;  // a step of kind Write is within
+  bool writes = false;   // a step of kind Write is within
+  int32_t bank = -1;     // the block is one of the modules of this bank, or within it
+  bool is_item = false;  // it is one of the bank's modules itself
 };
 
 // A kept loop: `for i in range(count)`, with the items of one round.

@@ -1,4 +1,6 @@
 // What steps read: values, and parameters by their paths.
+#include <algorithm>
+
 #include "emit/outline/outline.h"
 
 namespace axon::emit {
@@ -27,6 +29,19 @@ std::vector<graph::ValueId> reads_of(const Joined& joined, const graph::Node& no
   return out;
 }
 
+std::vector<graph::ValueId> setting_reads(const Joined& joined, int32_t loop) {
+  std::vector<graph::ValueId> out;
+  for (const Setting& setting : joined.settings) {
+    if (setting.loop != loop) continue;
+    for (const graph::Operand& operand : setting.by_round) {
+      const auto* ref = operand.get<graph::Ref>();
+      if (ref && std::find(out.begin(), out.end(), ref->value) == out.end())
+        out.push_back(ref->value);
+    }
+  }
+  return out;
+}
+
 std::string dotted(const graph::Path& path, const Interner& names) {
   std::string out;
   for (const graph::PathPiece& piece : path.pieces) {
@@ -44,6 +59,9 @@ std::vector<std::string> params_of(const graph::Node& node, const Interner& name
   switch (node.op) {
     case Op::Linear:
       return is_true(node.inputs[3]) ? std::vector<std::string>{path(6), path(7)}
+                                     : std::vector<std::string>{path(6)};
+    case Op::ExpertLinear:
+      return is_true(node.inputs[4]) ? std::vector<std::string>{path(6), path(7)}
                                      : std::vector<std::string>{path(6)};
     case Op::Layernorm:
       return is_true(node.inputs[5]) ? std::vector<std::string>{path(4), path(6)}

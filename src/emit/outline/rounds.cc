@@ -6,6 +6,7 @@
 #include <unordered_set>
 
 #include "emit/outline/outline.h"
+#include "support/text.h"
 
 namespace axon::emit {
 namespace {
@@ -32,6 +33,7 @@ class Uniter {
   void run(size_t index) {
     opt::FlatLoop& loop = j_.loops[index];
     std::vector<Varying> varying;
+    find_inside(loop);
     std::vector<NodeId> base = steps_of(loop.classes[0]);
     for (size_t c = 1; c < loop.classes.size(); ++c) {
       std::unordered_map<ValueId, ValueId, IdHash> map;
@@ -56,8 +58,26 @@ class Uniter {
     return out;
   }
 
-  static bool is_number(const Operand& o) {
+  void find_inside(const opt::FlatLoop& loop) {
+    inside_.clear();
+    for (const opt::LoopClass& c : loop.classes) {
+      for (NodeId id : c.nodes)
+        inside_.insert(j_.steps[id].node.outputs.begin(), j_.steps[id].node.outputs.end());
+      for (const auto& [in, out] : c.carries) inside_.insert({in, out});
+    }
+  }
+
+  bool is_number(const Operand& o) const {
     return o.kind() == OperandKind::Float || o.kind() == OperandKind::Int;
+  }
+
+  // Numbers of one kind, or values of one type from before the loop.
+  bool may_vary(const Operand& a, const Operand& b) const {
+    if (a.kind() != b.kind()) return false;
+    const auto *p = a.get<graph::Ref>(), *q = b.get<graph::Ref>();
+    if (!p) return is_number(a);
+    bool outside = inside_.count(p->value) == 0 && inside_.count(q->value) == 0;
+    return outside && j_.values[p->value].type == j_.values[q->value].type;
   }
 
   bool same_literal(const Operand& a, const Operand& b) const {
@@ -91,18 +111,18 @@ class Uniter {
     if (a.op == Op::CoreAlias && map.count(b.outputs[0]))
       return true;  // how a carried value enters
     auto compare = [&](const Operand& x, const Operand& y, bool attr, size_t index) {
+      auto noted = std::find_if(varying.begin(), varying.end(), [&](const Varying& v) {
+        return v.step == first && v.attr == attr && v.index == index;
+      });
+      if (noted != varying.end()) return noted->by_class[cls] = y, may_vary(x, y);
       const auto *p = x.get<graph::Ref>(), *q = y.get<graph::Ref>();
       if (p && q) {
         auto known = map.find(q->value);
         if (known != map.end()) return known->second == p->value;
-        return p->value == q->value || (is_store_(p->value) && is_store_(q->value));
+        if (p->value == q->value || (is_store_(p->value) && is_store_(q->value))) return true;
       }
-      auto noted = std::find_if(varying.begin(), varying.end(), [&](const Varying& v) {
-        return v.step == first && v.attr == attr && v.index == index;
-      });
-      if (noted != varying.end()) return noted->by_class[cls] = y, is_number(y);
       if (same_literal(x, y)) return true;
-      if (x.kind() != y.kind() || !is_number(x)) return false;
+      if (!may_vary(x, y)) return false;
       Varying made{first, attr, index, std::vector<Operand>(classes, x)};
       made.by_class[cls] = y;
       varying.push_back(std::move(made));
@@ -126,21 +146,58 @@ class Uniter {
   void make_settings(const opt::FlatLoop& loop, int32_t index,
                      const std::vector<Varying>& varying) {
     for (const Varying& v : varying) {
-      Setting setting;
-      setting.loop = index;
-      for (const opt::LoopRound& round : loop.rounds)
-        setting.by_round.push_back(v.by_class[static_cast<size_t>(round.cls)]);
       Node& node = j_.steps[v.step].node;
-      graph::Value value;
-      value.name = v.attr ? node.attrs[v.index].name : types_.dims().names().intern("factor");
-      bool whole = v.by_class[0].kind() == OperandKind::Int;
-      value.type = whole ? types_.int_() : types_.float_();
-      setting.value = j_.values.add(std::move(value));
+      Operand& place = v.attr ? node.attrs[v.index].value : node.inputs[v.index];
+      NameId name = v.attr ? node.attrs[v.index].name : operand_name(node, v.index);
+      std::vector<Operand> by_round;
+      for (const opt::LoopRound& round : loop.rounds)
+        by_round.push_back(v.by_class[static_cast<size_t>(round.cls)]);
       Operand ref;
-      ref.data = graph::Ref{setting.value};
-      (v.attr ? node.attrs[v.index].value : node.inputs[v.index]) = ref;
-      j_.settings.push_back(std::move(setting));
+      ref.data = graph::Ref{setting(index, std::move(by_round), name)};
+      place = ref;
     }
+  }
+
+  // Rows say what their operands are called.
+  NameId operand_name(const Node& node, size_t index) {
+    Interner& names = types_.dims().names();
+    const OpInfo& info = op_info(node.op);
+    if (info.op_class == OpClass::Fused) {
+      std::string_view name = trim(split(info.signature, ',')[index]);
+      if (name[0] == '?') name.remove_prefix(1);
+      return names.intern(name);
+    }
+    const auto* ref = node.inputs[index].get<graph::Ref>();
+    return ref ? j_.values[ref->value].name : names.intern("factor");
+  }
+
+  // Places that differ alike share a setting.
+  ValueId setting(int32_t loop, std::vector<Operand> by_round, NameId name) {
+    for (const Setting& known : j_.settings) {
+      if (known.loop == loop &&
+          std::equal(known.by_round.begin(), known.by_round.end(), by_round.begin(), by_round.end(),
+                     [&](const Operand& a, const Operand& b) { return same_setting(a, b); }))
+        return known.value;
+    }
+    graph::Value value;
+    value.name = name;
+    if (const auto* ref = by_round[0].get<graph::Ref>()) {
+      value = j_.values[ref->value];
+      value.name = name;
+      value.producer = NodeId{};
+      for (const Operand& other : by_round)
+        value.optional |= j_.values[other.as<graph::Ref>().value].optional;
+    } else {
+      value.type = by_round[0].kind() == OperandKind::Int ? types_.int_() : types_.float_();
+    }
+    Setting made{j_.values.add(std::move(value)), loop, std::move(by_round)};
+    j_.settings.push_back(std::move(made));
+    return j_.settings.back().value;
+  }
+
+  bool same_setting(const Operand& a, const Operand& b) const {
+    const auto *p = a.get<graph::Ref>(), *q = b.get<graph::Ref>();
+    return p && q ? p->value == q->value : same_literal(a, b);
   }
 
   // The other classes go; what they carried out is what the first carries out.
@@ -170,6 +227,7 @@ class Uniter {
   function_ref<bool(ValueId)> is_store_;
   TypeTable& types_;
   const Interner& names_;
+  std::unordered_set<ValueId, IdHash> inside_;  // made in the rounds of the loop
 };
 
 }  // namespace

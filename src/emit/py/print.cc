@@ -105,9 +105,23 @@ class Printer {
       return line(indent, std::string(is_tuple ? ")" : "]") + std::string(tail));
     }
     if (!wrap) return pieces(indent, head, expr, tail);
+    if (starts_in_parentheses(expr)) {
+      std::string behind = " " + expr.text + " " + flat(expr.items[1]) + std::string(tail);
+      if (trailers(indent, head, expr.items[0], behind)) return;
+    }
     line(indent, head + "(");
     pieces(indent + 4, "", expr, "");
     line(indent, ")" + std::string(tail));
+  }
+
+  // `(a + b).f() * c`: one operator behind an operand that begins with a parenthesis.
+  static bool starts_in_parentheses(const Expr& expr) {
+    if (expr.kind != Expr::Kind::Binary || expr.items[1].kind == Expr::Kind::Binary) return false;
+    const Expr* here = &expr.items[0];
+    if (here->kind != Expr::Kind::Call && here->kind != Expr::Kind::Attribute) return false;
+    while (here->kind == Expr::Kind::Call || here->kind == Expr::Kind::Attribute)
+      here = &here->items[0];
+    return binding(*here) < kAtom;
   }
 
   // Splits within the last bracket before which the line fits: `f(\n…\n)`, `f(\n…\n).g(x)`.

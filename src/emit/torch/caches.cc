@@ -14,26 +14,36 @@ using py::Stmt;
 
 void Function::keep(const Step& step) {
   const Node& node = step.node;
-  const auto* padding = node.inputs[0].get<graph::Ref>();
+  reads_.clear();
+  Expr made = step.kind == Step::Kind::Bias ? biased(node) : keep_mask(step);
+  scope_.define(node.outputs[0], {std::move(made), std::move(reads_)}, false);
+  reads_.clear();
+}
+
+Expr Function::biased(const Node& node) {
+  p_.prelude.use("torch/biased");
+  Expr bias = value(node.inputs[0]);
+  return expand("biased({0}, {1})", {std::move(bias), value(node.inputs[1])});
+}
+
+Expr Function::keep_mask(const Step& step) {
+  const Node& node = step.node;
   bool causal = node.attrs[0].value.as<graph::LitBool>().value;
   bool windowed = node.attrs[3].value.kind() != OperandKind::Null;
-  reads_.clear();
   if (!causal && !windowed) {
+    const auto* padding = node.inputs[0].get<graph::Ref>();
     bool optional = false;
     for (const JoinedInput& input : p_.joined.inputs)
       optional |= input.value == padding->value && input.optional;
     Expr mask = value(node.inputs[0]);
     Expr seen = expand("{0}[:, None, None, :]", {mask});
-    if (optional) seen = expand("None if {0} is None else {1}", {mask, seen});
-    scope_.define(node.outputs[0], {std::move(seen), std::move(reads_)}, false);
-    return;
+    return optional ? expand("None if {0} is None else {1}", {mask, seen}) : seen;
   }
-  p_.prelude.use("torch/causal_keep");
+  bool always = step.always || windowed;
+  p_.prelude.use(always ? "torch/causal_mask" : "torch/causal_keep");
   std::vector<Expr> args = {py::atom("slots"), py::atom("key_count"), value(node.inputs[0])};
   if (windowed) args.push_back(py::keyword("window", value(node.attrs[3].value)));
-  scope_.define(node.outputs[0],
-                {py::call(py::atom("causal_keep"), std::move(args)), std::move(reads_)}, false);
-  reads_.clear();
+  return py::call(py::atom(always ? "causal_mask" : "causal_keep"), std::move(args));
 }
 
 Result<void> Function::write_stores(const Step& step) {

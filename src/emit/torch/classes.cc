@@ -88,12 +88,12 @@ class Classes {
       const std::string& segment = p_.block(child).segment;
       AXON_TRY(Expr element, maker(child));
       if (segment[0] == '{') {
-        int64_t count = count_of(id);
+        int64_t count = count_of(child);
         if (count < 0 || p_.block(id).children.size() != 1)
           return unsupported(what(p_.block(id)), "they are numbered in several ways");
         Expr rounds = expand("range({0})", {py::integer(count)});
         Expr each{Expr::Kind::ForIn, "", {std::move(element), py::atom("_"), std::move(rounds)}};
-        return py::call(py::dotted("nn.ModuleList"), {std::move(each)});
+        return py::call(list_kind(child), {std::move(each)});
       }
       if (segment != std::to_string(elements.size()))
         return unsupported(what(p_.block(id)), "they are not numbered from 0");
@@ -102,9 +102,18 @@ class Classes {
     return py::call(py::dotted("nn.ModuleList"), {py::list(std::move(elements))});
   }
 
-  int64_t count_of(BlockId list) const {
+  Expr list_kind(BlockId element) {
+    if (!p_.block(element).is_item) return py::dotted("nn.ModuleList");
+    p_.prelude.use("torch/experts");
+    return py::atom("Experts");
+  }
+
+  int64_t count_of(BlockId element) const {
+    const Block& block = p_.block(element);
+    if (block.is_item)
+      return static_cast<int64_t>(p_.joined.banks[static_cast<size_t>(block.bank)].count);
     for (const LoopBlock& loop : p_.outline.loops) {
-      if (loop.list == list) return static_cast<int64_t>(loop.count);
+      if (loop.list == block.parent) return static_cast<int64_t>(loop.count);
     }
     return -1;
   }

@@ -62,6 +62,7 @@ Expr Function::module_of(BlockId called) const {
   std::vector<std::string> segments = p_.outline.relative(id_, called);
   Expr from = py::atom("self");
   std::vector<std::string_view> rest;
+  if (p_.block(called).is_item) segments.pop_back();  // the list itself is called
   for (const std::string& segment : segments) {
     if (segment[0] == '{') {
       from = py::atom(element_);
@@ -84,8 +85,9 @@ Result<void> Function::call(BlockId called) {
     narrow(x);
   }
   std::vector<Expr> args;
-  make_room(block.inputs);
-  for (ValueId value : block.inputs) {
+  std::vector<ValueId> reads = call_reads(p_, called);
+  make_room(reads);
+  for (ValueId value : reads) {
     Operand operand;
     operand.data = graph::Ref{value};
     args.push_back(this->value(operand));
@@ -118,7 +120,7 @@ void Function::add_extras(std::vector<Expr>& args, BlockId called, const Needs& 
 Result<void> Function::loop(int32_t index) {
   const LoopBlock& loop = p_.outline.loops[static_cast<size_t>(index)];
   if (!loop.list.valid()) return unsupported("a loop", "its rounds have no parameters");
-  std::vector<ValueId> outer = outer_values(loop);
+  std::vector<ValueId> outer = outer_values(index);
   scope_.settle(outer);
   for (ValueId value : outer) scope_.add_use(value);  // they live through all rounds
   std::vector<std::string> carried;
@@ -134,6 +136,7 @@ Result<void> Function::loop(int32_t index) {
   scope_.redirect(around);
   for (ValueId value : outer) scope_.add_use(value, -1);
   scope_.statement(loop_head(index, std::move(body)));
+  for (ValueId value : setting_reads(p_.joined, index)) scope_.add_use(value, -1);
   return {};
 }
 

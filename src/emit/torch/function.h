@@ -23,6 +23,8 @@ class Function : public BlockWriter {
   std::optional<py::Expr> finish_root();
   // caches.cc
   void keep(const Step& step) override;
+  py::Expr biased(const graph::Node& node);
+  py::Expr keep_mask(const Step& step);
   Result<void> write_stores(const Step& step) override;
   void narrow(const graph::Operand& operand) override;
   int32_t store_within(BlockId id) const;

@@ -106,21 +106,43 @@ Expr rms_norm(const Node& node, RowContext& context) {
                 {x, shape, weight, context.value(node.attrs[0].value)});
 }
 
-Expr attention(const Node& node, RowContext& context) {
+// A scale that differs from the usual one.
+bool is_own_scale(const Node& node, RowContext& context) {
+  const auto* number = node.attrs[0].value.get<graph::LitFloat>();
+  double scale = number ? number->value : 0;
+  auto width = context.dims().as_integer(context.shape(node.inputs[0])[3]);
+  double usual = width ? 1.0 / std::sqrt(static_cast<double>(*width)) : 0;
+  return std::abs(scale - usual) > 1e-12 * usual;
+}
+
+// Scores with limits: a product that the framework does not fuse. A bias takes no part in them.
+std::optional<Expr> capped_attention(const Node& node, RowContext& context) {
+  if (!is_null(node.inputs[4]) || is_null(node.inputs[5])) return std::nullopt;
+  context.helper("torch/capped_attention");
+  std::vector<Expr> args;
+  for (size_t i : {0, 1, 2, 5}) args.push_back(context.value(node.inputs[i]));
+  args.push_back(py::keyword("scale", context.value(node.attrs[0].value)));
+  args.push_back(py::keyword("cap", context.value(node.attrs[5].value)));
+  return py::call(py::atom("capped_attention"), std::move(args));
+}
+
+std::optional<Expr> attention(const Node& node, RowContext& context) {
+  if (!is_null(node.inputs[6])) return std::nullopt;
+  if (!is_null(node.attrs[5].value)) return capped_attention(node, context);
   std::vector<DimId> q = context.shape(node.inputs[0]), k = context.shape(node.inputs[1]);
   std::vector<Expr> args;
   for (size_t i = 0; i < 3; ++i) args.push_back(context.value(node.inputs[i]));
+  if (!is_null(node.inputs[4]) && !is_null(node.inputs[5])) return std::nullopt;
+  if (!is_null(node.inputs[4]))
+    args.push_back(py::keyword("attn_mask", context.value(node.inputs[4])));
   if (!is_null(node.inputs[5])) {
     Expr keep = context.value(node.inputs[5]);
     args.push_back(py::keyword("attn_mask", keep));
-    if (is_true(node.attrs[1].value))
+    const auto* mask = node.inputs[5].get<graph::Ref>();
+    if (is_true(node.attrs[1].value) && mask && context.may_be_none(mask->value))
       args.push_back(py::keyword("is_causal", expand("{0} is None", {keep})));
   }
-  const auto* number = node.attrs[0].value.get<graph::LitFloat>();
-  double scale = number ? number->value : 0;
-  auto width = context.dims().as_integer(q[3]);
-  double usual = width ? 1.0 / std::sqrt(static_cast<double>(*width)) : 0;
-  if (std::abs(scale - usual) > 1e-12 * usual)
+  if (is_own_scale(node, context))
     args.push_back(py::keyword("scale", context.value(node.attrs[0].value)));
   if (q[1] != k[1]) args.push_back(py::keyword("enable_gqa", py::atom("True")));
   return py::call(py::dotted("F.scaled_dot_product_attention"), std::move(args));
@@ -128,12 +150,12 @@ Expr attention(const Node& node, RowContext& context) {
 
 Expr rope(const Node& node, RowContext& context) {
   bool pairs = is_true(node.attrs[0].value);
-  context.helper(pairs                  ? "torch/rope_pairs"
-                 : context.all_signed() ? "torch/rope_signed"
-                                        : "torch/rope");
-  Expr x = context.value(node.inputs[0]);
-  Expr sin = context.value(node.inputs[1]), cos = context.value(node.inputs[2]);
-  return expand(pairs ? "rope_pairs({0}, {1}, {2})" : "rope({0}, {1}, {2})", {x, sin, cos});
+  std::string name = pairs ? "rope_pairs" : "rope";
+  if (context.shape(node.inputs[0])[3] != context.shape(node.inputs[1])[3]) name += "_part";
+  context.helper("torch/" + name + (!pairs && context.all_signed() ? "_signed" : ""));
+  std::vector<Expr> args;
+  for (size_t i = 0; i < 3; ++i) args.push_back(context.value(node.inputs[i]));
+  return py::call(py::atom(name), std::move(args));
 }
 
 Expr softmax(const Node& node, RowContext& context) {
@@ -150,6 +172,24 @@ Expr cast(const Node& node, RowContext& context) {
   if (to == "int64") return expand("{0}.long()", {x});
   if (to == "bool") return expand("{0}.bool()", {x});
   return expand("{0}.to({1})", {x, py::dotted("torch." + to)});
+}
+
+// Lists become tensors; a scalar takes the shape of the other.
+Expr tensor_like(const Node& node, RowContext& context) {
+  bool is_list = node.inputs[0].kind() == OperandKind::Ref;
+  Expr value = is_list ? py::list(context.items(node.inputs[0])) : context.value(node.inputs[0]);
+  std::vector<Expr> args = {std::move(value)};
+  Expr ref = context.value(node.inputs[1]);
+  if (!is_list) args.insert(args.begin(), ref);
+  std::string dtype = text_of(node.inputs[2], context);
+  if (!dtype.empty()) args.push_back(py::keyword("dtype", py::dotted("torch." + dtype)));
+  if (!is_list) return py::call(py::dotted("torch.full_like"), std::move(args));
+  return py::call(py::attribute(std::move(ref), "new_tensor"), std::move(args));
+}
+
+Expr dtype_value(const Node& node, RowContext& context) {
+  Expr x = context.value(node.inputs[0]);
+  return py::attribute(expand("torch.finfo({0}.dtype)", {x}), text_of(node.inputs[1], context));
 }
 
 Expr sum(const Node& node, RowContext& context) {
@@ -199,12 +239,24 @@ std::optional<Expr> row(const Node& node, RowContext& context) {
       return context.param(params_of(node, context.names())[0]);
     case Op::FusedRmsNorm:
       return rms_norm(node, context);
+    case Op::Rmsnorm: {
+      Expr x = context.value(node.inputs[0]);
+      Expr shape = py::tuple({context.dim(context.shape(node.inputs[0]).back())});
+      return expand("F.rms_norm({0}, {1}, eps={2})", {x, shape, context.value(node.inputs[1])});
+    }
+    case Op::TensorLike:
+      return tensor_like(node, context);
+    case Op::DtypeValue:
+      return dtype_value(node, context);
     case Op::FusedAttention:
-      if (!is_null(node.attrs[5].value) || !is_null(node.inputs[4]) || !is_null(node.inputs[6]))
-        return std::nullopt;
       return attention(node, context);
     case Op::FusedRope:
       return rope(node, context);
+    case Op::Topk: {
+      Expr x = context.value(node.inputs[0]);
+      return expand("{0}.topk({1}, {2})",
+                    {x, context.value(node.inputs[1]), context.value(node.inputs[2])});
+    }
     case Op::Softmax:
       return softmax(node, context);
     case Op::Cast:
@@ -251,8 +303,9 @@ std::optional<Expr> layer(const Node& node, const std::vector<BlockParam>& param
       return py::call(py::dotted("nn.LayerNorm"), std::move(args));
     }
     case Op::FusedRmsNorm:
-      if (bias || is_true(node.attrs[1].value)) return std::nullopt;
-      return py::call(py::dotted("nn.RMSNorm"),
+      if (bias) return std::nullopt;
+      if (is_true(node.attrs[1].value)) context.helper("torch/offset_rms_norm");
+      return py::call(py::dotted(is_true(node.attrs[1].value) ? "OffsetRMSNorm" : "nn.RMSNorm"),
                       {sizes[0], py::keyword("eps", context.value(node.attrs[0].value))});
     default:
       return std::nullopt;

@@ -53,7 +53,7 @@ std::vector<py::Param> Function::root_parameters(std::vector<py::Param> out) {
   if (p_.calls.roles.capacity >= 0)
     out.push_back(
         {input_name(p_, p_.calls.roles.capacity), expand("int | None"), py::atom("None")});
-  if (needs_.last) out.push_back({"last", expand("int | None"), py::atom("None")});
+  if (p_.calls.roles.logits >= 0) out.push_back({"last", expand("int | None"), py::atom("None")});
   for (const char* name : {"slots", "stores", "last", "key_count"}) reserve(name);
   return out;
 }
@@ -106,6 +106,8 @@ std::optional<Expr> Function::finish_root() {
   for (const auto& [name, operand] : p_.joined.outputs) {
     const auto* ref = operand.get<graph::Ref>();
     if (ref && p_.calls.cached) scope_.settle({ref->value});  // before the cache moves on
+    if (ref && p_.calls.cached && !p_.head.valid() && names().text(name) == "logits")
+      narrow(operand);
     results.push_back(value(operand));
   }
   if (p_.calls.cached) {

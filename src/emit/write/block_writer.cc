@@ -120,14 +120,16 @@ void BlockWriter::count_items(const std::vector<Item>& all) {
       const Node& node = p_.joined.steps[item.step].node;
       for (ValueId value : reads_of(p_.joined, node)) scope_.add_use(value);
       // Rows that mention an operand twice.
-      if (node.op == Op::FusedAttention) {
-        if (const auto* keep = node.inputs[5].get<graph::Ref>()) scope_.add_use(keep->value);
+      if (node.op == Op::FusedAttention && node.attrs[1].value.as<graph::LitBool>().value) {
+        const auto* keep = node.inputs[5].get<graph::Ref>();
+        if (keep && may_be_none(keep->value)) scope_.add_use(keep->value);
       }
     } else if (item.kind == Item::Kind::Call) {
-      for (ValueId value : p_.block(item.block).inputs) scope_.add_use(value);
+      for (ValueId value : call_reads(p_, item.block)) scope_.add_use(value);
     } else {
       const LoopBlock& loop = p_.outline.loops[static_cast<size_t>(item.loop)];
       count_items(loop.items);
+      for (ValueId value : setting_reads(p_.joined, item.loop)) scope_.add_use(value);
       for (const LoopBlock::Carry& carry : loop.carries) {
         scope_.add_use(carry.before);
         scope_.add_use(carry.result);
@@ -171,6 +173,7 @@ Result<void> BlockWriter::step(NodeId id) {
     case Step::Kind::Write:
       return write_stores(step);
     case Step::Kind::Keep:
+    case Step::Kind::Bias:
       keep(step);
       return {};
     case Step::Kind::Node:

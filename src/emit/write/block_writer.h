@@ -30,6 +30,7 @@ class BlockWriter : public RowContext {
   void helper(std::string_view prelude) override { p_.prelude.use(prelude); }
   bool all_signed() override { return !p_.signed_sines.empty(); }
   bool is_signed(graph::ValueId value) override { return p_.signed_sines.count(value.index) != 0; }
+  bool may_be_none(graph::ValueId value) override { return p_.joined.values[value].optional; }
   const Interner& names() override { return dims_.names(); }
   DimTable& dims() override { return dims_; }
 
@@ -41,7 +42,7 @@ class BlockWriter : public RowContext {
   virtual Result<void> call(BlockId called) = 0;
   virtual Result<void> loop(int32_t index) = 0;
   virtual Result<void> write_stores(const Step& step) = 0;
-  virtual void keep(const Step& step) = 0;
+  virtual void keep(const Step& step) = 0;  // of kind Keep or Bias
   // Only the last positions of what the head reads go on.
   virtual void narrow(const graph::Operand& operand) = 0;
 
@@ -53,7 +54,7 @@ class BlockWriter : public RowContext {
   void make_room(const std::vector<graph::ValueId>& operands);
   void reserve(const char* name) { scope_.fresh(name); }
   // Values from outside of a loop that its rounds read: they live through all rounds.
-  std::vector<graph::ValueId> outer_values(const LoopBlock& loop) const;
+  std::vector<graph::ValueId> outer_values(int32_t loop) const;
   std::string enter(const LoopBlock::Carry& carry);  // the name of a carried value
   void leave(const LoopBlock::Carry& carry, const std::string& name);
   void bind_settings(int32_t loop);

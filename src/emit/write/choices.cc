@@ -17,10 +17,10 @@ BlockWriter::Readers BlockWriter::readers_of(const std::vector<Item>& all) const
     for (ValueId value : values) readers[value].emplace_back(NodeId{}, 0);
   };
   for (const Item& item : all) {
-    if (item.kind == Item::Kind::Call) other_uses(p_.block(item.block).inputs);
+    if (item.kind == Item::Kind::Call) other_uses(call_reads(p_, item.block));
     if (item.kind == Item::Kind::Loop) {
       const LoopBlock& loop = p_.outline.loops[static_cast<size_t>(item.loop)];
-      other_uses(outer_values(loop));
+      other_uses(outer_values(item.loop));
       for (const LoopBlock::Carry& carry : loop.carries) other_uses({carry.before});
     }
     if (item.kind != Item::Kind::Step) continue;

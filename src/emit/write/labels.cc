@@ -45,6 +45,14 @@ void add(std::string& list, const std::string& item) {
   list += item;
 }
 
+// Modules of a bank see rows only.
+std::string shape_within(const Program& p, BlockId id, TypeId type) {
+  std::string text = shape_text(p, type);
+  size_t last = text.rfind(", ");
+  if (p.block(id).bank < 0 || last == std::string::npos) return text;
+  return "[N" + text.substr(last);
+}
+
 std::string root_doc(const Program& p, const Scope& scope) {
   std::string inputs, results;
   for (const JoinedInput& input : p.joined.inputs) {
@@ -69,10 +77,10 @@ std::string function_doc(const Program& p, BlockId id, const Scope& scope) {
   for (ValueId value : p.block(id).inputs) {
     const graph::Value& facts = p.joined.values[value];
     if (facts.optional || !p.types.is_tensor(facts.type)) continue;
-    add(inputs, *scope.name_of(value) + " " + shape_text(p, facts.type));
+    add(inputs, *scope.name_of(value) + " " + shape_within(p, id, facts.type));
   }
   for (ValueId value : p.block(id).outputs)
-    add(results, shape_text(p, p.joined.values[value].type));
+    add(results, shape_within(p, id, p.joined.values[value].type));
   return wrapped(inputs + " -> " + results + ".");
 }
 

@@ -1,4 +1,6 @@
 // Carried values and settings of kept loops.
+#include <algorithm>
+
 #include "emit/write/block_writer.h"
 
 namespace axon::emit {
@@ -7,13 +9,46 @@ using graph::Operand;
 using graph::ValueId;
 using py::Expr;
 
-std::vector<ValueId> BlockWriter::outer_values(const LoopBlock& loop) const {
-  std::vector<ValueId> out;
+namespace {
+
+// `(a, b, a, b)` as `(a, b) * 2`.
+Expr repeated(const std::vector<Expr>& items) {
+  for (size_t period = 1; period < items.size(); ++period) {
+    bool fits = items.size() % period == 0;
+    for (size_t i = period; fits && i < items.size(); ++i) fits = items[i] == items[i - period];
+    if (!fits) continue;
+    Expr once = py::tuple({items.begin(), items.begin() + static_cast<long>(period)});
+    return py::binary(std::move(once), "*",
+                      py::integer(static_cast<int64_t>(items.size() / period)));
+  }
+  return py::tuple(items);
+}
+
+}  // namespace
+
+std::vector<ValueId> BlockWriter::outer_values(int32_t index) const {
+  const LoopBlock& loop = p_.outline.loops[static_cast<size_t>(index)];
+  std::vector<ValueId> reads = setting_reads(p_.joined, index), inner, out;
+  auto add = [](std::vector<ValueId>& to, const std::vector<ValueId>& from) {
+    to.insert(to.end(), from.begin(), from.end());
+  };
   for (const Item& item : loop.items) {
-    std::vector<ValueId> reads;
-    if (item.kind == Item::Kind::Step) reads = reads_of(p_.joined, p_.joined.steps[item.step].node);
-    if (item.kind == Item::Kind::Call) reads = p_.block(item.block).inputs;
-    out.insert(out.end(), reads.begin(), reads.end());
+    if (item.kind == Item::Kind::Step) {
+      const graph::Node& node = p_.joined.steps[item.step].node;
+      add(reads, reads_of(p_.joined, node));
+      add(inner, node.outputs);
+    }
+    if (item.kind == Item::Kind::Call) {
+      add(reads, call_reads(p_, item.block));
+      add(inner, p_.block(item.block).outputs);
+    }
+  }
+  for (const LoopBlock::Carry& carry : loop.carries) inner.push_back(carry.in);
+  for (const Setting& setting : p_.joined.settings) {
+    if (setting.loop == index) inner.push_back(setting.value);
+  }
+  for (ValueId value : reads) {
+    if (std::find(inner.begin(), inner.end(), value) == inner.end()) out.push_back(value);
   }
   return out;
 }
@@ -28,9 +63,9 @@ std::vector<std::pair<std::string, Expr>> BlockWriter::settings_of(int32_t loop)
   std::vector<std::pair<std::string, Expr>> out;
   for (const Setting& setting : p_.joined.settings) {
     if (setting.loop != loop) continue;
-    std::vector<Expr> numbers;
-    for (const Operand& number : setting.by_round) numbers.push_back(value(number));
-    out.emplace_back(*scope_.name_of(setting.value), py::tuple(std::move(numbers)));
+    std::vector<Expr> rounds;
+    for (const Operand& operand : setting.by_round) rounds.push_back(value(operand));
+    out.emplace_back(*scope_.name_of(setting.value), repeated(rounds));
   }
   return out;
 }

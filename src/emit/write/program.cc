@@ -2,6 +2,7 @@
 #include "emit/write/program.h"
 
 #include <algorithm>
+#include <optional>
 
 #include "support/text.h"
 
@@ -78,6 +79,7 @@ class Finder {
       add(n.symbols, p_.calls.cached ? p_.calls.capacity : p_.calls.tokens);
       return;
     }
+    if (step.kind == Step::Kind::Bias) return;
     bool at_past = false;
     for (const Operand& input : step.node.inputs) {
       const auto* dim = input.get<graph::DimRef>();
@@ -110,18 +112,44 @@ class Finder {
   DimTable& dims_;
 };
 
-// The product that makes the logits of a causal model and nothing else reads.
+// The product that makes the logits of a causal model, but for what happens to each number alone.
 NodeId find_head(const Program& p) {
   if (!p.calls.cached || p.calls.roles.logits < 0) return {};
+  std::optional<ValueId> value;
   for (const auto& [name, operand] : p.joined.outputs) {
     const auto* ref = operand.get<graph::Ref>();
-    if (!ref || p.types.dims().names().text(name) != "logits") continue;
-    NodeId step = p.joined.values[ref->value].producer;
-    if (step.valid() && p.joined.steps[step].kind == Step::Kind::Node &&
-        p.joined.steps[step].node.op == Op::Linear)
-      return step;
+    if (ref && p.types.dims().names().text(name) == "logits") value = ref->value;
+  }
+  while (value) {
+    NodeId id = p.joined.values[*value].producer;
+    if (!id.valid() || p.joined.steps[id].kind != Step::Kind::Node) return {};
+    const graph::Node& node = p.joined.steps[id].node;
+    if (node.op == Op::Linear) return id;
+    std::vector<ValueId> reads = reads_of(p.joined, node);
+    bool alone = reads.size() == 1 && node.outputs.size() == 1 &&
+                 p.joined.values[reads[0]].type == p.joined.values[*value].type;
+    value = alone ? std::optional<ValueId>(reads[0]) : std::nullopt;
   }
   return {};
+}
+
+// What a value is in the rounds of its loop; itself, if it is no setting.
+std::vector<ValueId> behind(const Program& p, ValueId value) {
+  std::vector<ValueId> out;
+  for (const Setting& setting : p.joined.settings) {
+    if (setting.value != value) continue;
+    for (const Operand& operand : setting.by_round) {
+      if (const auto* ref = operand.get<graph::Ref>()) out.push_back(ref->value);
+    }
+  }
+  return out.empty() ? std::vector<ValueId>{value} : out;
+}
+
+bool is_doubled(const Program& p, ValueId value) {
+  const graph::Node* cat = p.joined.producer(value);
+  if (!cat || cat->op != Op::Concat || cat->inputs.size() < 2) return false;
+  const auto *a = cat->inputs[0].get<graph::Ref>(), *b = cat->inputs[1].get<graph::Ref>();
+  return a && b && a->value == b->value;
 }
 
 // The sines of all rotations, where each is two equal halves and nothing else reads it.
@@ -132,18 +160,18 @@ void find_signed_sines(Program& p) {
     const graph::Node& node = p.joined.steps[id].node;
     if (node.op != Op::FusedRope || node.attrs[0].value.as<graph::LitBool>().value) continue;
     const auto* sin = node.inputs[1].get<graph::Ref>();
-    const graph::Node* cat = sin ? p.joined.producer(sin->value) : nullptr;
-    const auto *a = cat ? cat->inputs[0].get<graph::Ref>() : nullptr,
-               *b = cat && cat->inputs.size() > 1 ? cat->inputs[1].get<graph::Ref>() : nullptr;
-    all &= cat && cat->op == Op::Concat && a && b && a->value == b->value;
-    if (sin) sines.insert(sin->value.index);
+    all &= sin != nullptr;
+    for (ValueId value : sin ? behind(p, sin->value) : std::vector<ValueId>{}) {
+      all &= is_doubled(p, value);
+      sines.insert(value.index);
+    }
   }
   for (NodeId id : p.joined.order) {
     const graph::Node& node = p.joined.steps[id].node;
     for (size_t i = 0; i < node.inputs.size(); ++i) {
       const auto* ref = node.inputs[i].get<graph::Ref>();
-      bool rotates = node.op == Op::FusedRope && i == 1;
-      if (ref && sines.count(ref->value.index) && !rotates) all = false;
+      if (!ref || (node.op == Op::FusedRope && i == 1)) continue;
+      for (ValueId value : behind(p, ref->value)) all &= sines.count(value.index) == 0;
     }
   }
   if (all) p.signed_sines = std::move(sines);
@@ -193,6 +221,13 @@ std::vector<BlockId> called_blocks(const Program& program, BlockId id) {
   std::vector<BlockId> blocks;
   walk(program, program.block(id).items, steps, blocks);
   return blocks;
+}
+
+std::vector<ValueId> call_reads(const Program& program, BlockId called) {
+  const Block& block = program.block(called);
+  std::vector<ValueId> out = block.inputs;
+  if (block.is_item) out.push_back(program.joined.banks[static_cast<size_t>(block.bank)].chosen);
+  return out;
 }
 
 std::vector<Told> told_sizes(const Program& program, BlockId id) {

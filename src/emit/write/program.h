@@ -55,5 +55,7 @@ std::vector<Told> told_sizes(const Program& program, BlockId id);
 // The steps of a block's own items, those of its loops included.
 std::vector<graph::NodeId> own_steps(const Program& program, BlockId id);
 std::vector<BlockId> called_blocks(const Program& program, BlockId id);
+// The values that a call of a block reads: its inputs, for a bank also which module each row takes.
+std::vector<graph::ValueId> call_reads(const Program& program, BlockId called);
 
 }  // namespace axon::emit
