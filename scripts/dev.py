@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""The one command for contributors: ./dev setup | build | run | test | conformance | fix | accept | bench | fuzz.
+"""The one command for contributors: ./dev setup | build | run | test | parity | conformance | fix | accept | bench | fuzz.
 
 Everything a machine needs is installed by `./dev setup` (called by the other verbs when something is
 missing): Debian packages, a Python environment with the frameworks that tests compare with, and the
@@ -470,6 +470,20 @@ def verb_conformance(_: argparse.Namespace) -> None:
     sys.exit(conformance.run(folder))
 
 
+def verb_parity(args: argparse.Namespace) -> None:
+    """Compares families, variants and targets with Transformers; --all writes docs/parity.md."""
+    setup_packages()
+    if reason := oracle_skip_reason():
+        say(reason)
+        sys.exit(3)
+    script = ROOT / "tests" / "parity" / "run_families.py"
+    python = environment("oracle") / "bin" / "python"
+    words: list[object] = [python, script, axon_binary(), *args.names]
+    if args.all:
+        words += ["--all", "--real", "--page", ROOT / "docs" / "parity.md"]
+    run(*words, env=dict(os.environ, AXON_CACHE=str(CACHE)))
+
+
 def verb_fuzz(args: argparse.Namespace) -> None:
     """Looks for texts and programs that the compiler does wrong by."""
     sys.path.insert(0, str(ROOT / "scripts"))
@@ -519,6 +533,12 @@ def main() -> None:
     verbs.add_parser(
         "conformance", help="rule, test, result of the language reference"
     ).set_defaults(call=verb_conformance)
+    parity = verbs.add_parser("parity", help="families, variants and targets")
+    parity.add_argument("names", nargs="*", help="FAMILY or FAMILY-VARIANT")
+    parity.add_argument(
+        "--all", action="store_true", help="every variant, and docs/parity.md"
+    )
+    parity.set_defaults(call=verb_parity)
     fuzzing = verbs.add_parser("fuzz", help="mutated texts and generated programs")
     fuzzing.add_argument("--seconds", type=float, default=60)
     fuzzing.add_argument("--seed", type=int)

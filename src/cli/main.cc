@@ -44,6 +44,8 @@ int call_verb(const Options& options) {
       return verb_list(options);
     case Verb::Bench:
       return verb_bench(options);
+    case Verb::Verify:
+      return verb_verify(options);
     case Verb::Completion:
       return verb_completion(options);
     case Verb::Version:

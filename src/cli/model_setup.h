@@ -32,6 +32,7 @@ struct LoadNeeds {
   bool weights = true;
   bool masked = true;
   bool scores = false;
+  bool trace = false;
 };
 Result<text::Tokenizer> make_tokenizer(const formats::Checkpoint& checkpoint);
 // Fills `out`; returns the exit status of a failure, which is reported.

@@ -75,7 +75,8 @@ void add_run(CLI::App& app, Options& o) {
   app.add_option("-p,--prompt", o.run.prompt, "prompt; `-` reads standard input")->each(given);
   app.add_option("prompt", o.run.prompt, "prompt")->each(given);
   app.add_option("-f,--file", o.run.prompt_file, "file with the prompt");
-  app.add_option("--prompt-ids", o.run.prompt_ids, "prompt as token ids: 5,17,3");
+  app.add_option("--prompt-ids", o.run.prompt_ids,
+                 "prompt as token ids: 5,17,3; several, separated by `;`, are one batch");
   app.add_option("--system", o.run.system, "system message of the chat template");
   app.add_option("-n,--max-new-tokens,--max_new_tokens,--n-predict,--predict", o.run.max_new_tokens,
                  "most tokens to generate");
@@ -88,6 +89,7 @@ void add_run(CLI::App& app, Options& o) {
   app.add_option("-o,--output", o.run.output, "results of --batch");
   app.add_flag("--raw,--no-chat-template", o.run.raw, "no chat template");
   app.add_flag("--ignore-eos", o.run.ignore_eos, "go on after an end token");
+  app.add_option("--eos-ids", o.run.eos_ids, "end tokens in place of the model's: 2,7");
   app.add_flag("--echo", o.run.echo, "print the prompt too");
   app.add_flag("--stats", o.run.stats, "times and counts on standard error");
   app.add_flag("--show-special", o.run.show_special, "print special tokens");
@@ -118,6 +120,23 @@ void add_embed(CLI::App& app, Options& o) {
   auto unit = [&o](int64_t count) { o.embed.normalize = count > 0; };  // nothing when not given
   app.add_flag_function("--normalize,!--no-normalize", unit, "unit length");
   app.add_option("-o,--output", o.embed.output, "out.npy or out.safetensors");
+}
+
+void add_verify(CLI::App& app, Options& o) {
+  app.add_option("model", o.verify.model, "checkpoint directory");
+  app.add_option("--target", o.verify.targets, "what to compare: native, torch, …")->delimiter(',');
+  app.add_option("--tiny", o.verify.tiny,
+                 "random checkpoints of this FAMILY, or of FAMILY-VARIANT, in place of a model");
+  app.add_option("--keep", o.verify.keep, "folder in which the checkpoints of --tiny stay");
+  app.add_option("--python", o.verify.python,
+                 "interpreter that has Transformers (default: $AXON_PYTHON, else python3)");
+  app.add_option("-p,--prompt", o.verify.prompt, "text in place of random tokens");
+  app.add_option("--prompt-ids", o.verify.prompt_ids,
+                 "token ids in place of random ones: 5,17,3; prompts are separated by `;`");
+  app.add_option("-n,--max-new-tokens", o.verify.tokens, "greedy tokens to compare")
+      ->check(CLI::Range(1, 4096));
+  app.add_flag("--trace", o.verify.trace, "the first value that differs, with its line");
+  add_program(app, o.model);
 }
 
 void add_compile_verbs(CLI::App& app, Options& o) {
@@ -202,6 +221,8 @@ void add_model_verbs(CLI::App& app, Options& o) {
   forward->add_option("--inputs", o.forward.inputs, "safetensors file with the inputs")->required();
   forward->add_option("-o,--output", o.forward.output, "safetensors file for the outputs")
       ->required();
+  forward->add_flag("--trace", o.forward.trace,
+                    "further outputs: the values at parameter paths, with their lines");
   CLI::App* inspect = verb("inspect", "what a checkpoint holds", Verb::Inspect);
   add_model(*inspect, o.model);
   CLI::App* bench = verb("bench", "speed, memory, start-up", Verb::Bench);
@@ -216,11 +237,12 @@ void add_model_verbs(CLI::App& app, Options& o) {
   bench->add_flag("--compile", o.bench.compile, "compile stages");
   bench->add_flag("--quality", o.bench.quality, "what the numeric preset costs");
   bench->add_flag("--roofline", o.bench.roofline, "against the machine's limits");
+  add_verify(*verb("verify", "compare with Transformers", Verb::Verify), o);
 }
 
-const char* kVerbs[] = {"run",     "chat",  "embed", "score", "tokenize",
-                        "forward", "check", "dump",  "fmt",   "explain",
-                        "inspect", "zoo",   "list",  "bench", "completion"};
+const char* kVerbs[] = {"run",   "chat",  "embed",  "score",     "tokenize", "forward",
+                        "check", "dump",  "fmt",    "explain",   "inspect",  "zoo",
+                        "list",  "bench", "verify", "completion"};
 
 // A usage error with the closest verb or option named.
 int usage_error(const CLI::App& app, const std::string& text, int argc, char** argv,

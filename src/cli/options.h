@@ -52,7 +52,8 @@ struct RunOptions {
   std::string prompt;  // -p; `-` reads standard input
   bool prompt_given = false;
   std::string prompt_file;  // -f
-  std::string prompt_ids;   // --prompt-ids 5,17,3
+  std::string prompt_ids;   // --prompt-ids 5,17,3; rows of one batch are separated by `;`
+  std::string eos_ids;      // --eos-ids, in place of the model's
   std::string system;
   std::string batch_file;  // --batch FILE.jsonl
   std::string output;      // -o
@@ -108,6 +109,7 @@ struct TokenizeOptions {
 struct ForwardOptions {
   std::string inputs;
   std::string output;
+  bool trace = false;
 };
 
 struct CheckOptions {
@@ -140,6 +142,18 @@ struct CompileOptions {
   bool force = false;
 };
 
+struct VerifyOptions {
+  std::string model;                           // checkpoint directory
+  std::string tiny;                            // FAMILY or FAMILY-VARIANT in place of a checkpoint
+  std::string keep;                            // folder for the tiny checkpoints
+  std::vector<std::string> targets{"native"};  // native, torch, …
+  std::string python;                          // interpreter that has Transformers
+  std::string prompt;                          // -p
+  std::string prompt_ids;
+  int64_t tokens = 32;
+  bool trace = false;
+};
+
 struct BenchOptions {
   std::vector<int64_t> prompt{512};
   std::vector<int64_t> generate{128};
@@ -168,6 +182,7 @@ enum class Verb : uint8_t {
   Zoo,
   List,
   Bench,
+  Verify,
   Version,
   Completion,
   None
@@ -189,6 +204,7 @@ struct Options {
   FmtOptions fmt;
   CompileOptions compile;
   BenchOptions bench;
+  VerifyOptions verify;
   std::string explain_code;
   std::string shell;  // completion bash|zsh|fish
 };

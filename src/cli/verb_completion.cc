@@ -6,8 +6,8 @@ namespace axon::cli {
 namespace {
 
 constexpr const char* kWords =
-    "run chat embed score tokenize forward check dump fmt explain inspect zoo list bench "
-    "completion";
+    "run chat embed score tokenize forward check dump fmt compile explain inspect zoo list bench "
+    "verify completion";
 
 }  // namespace
 

@@ -155,6 +155,53 @@ Result<void> run_one(Run& run, const Prompt& prompt, RunResult& result) {
   return {};
 }
 
+// --prompt-ids with several prompts: one batch, padded on the left.
+Result<void> run_rows(Run& run) {
+  std::vector<std::vector<int64_t>> prompts;
+  size_t longest = 0;
+  for (std::string_view part : split(run.options.run.prompt_ids, ';')) {
+    AXON_TRY(auto ids, parse_ids(std::string(part), "--prompt-ids"));
+    longest = std::max(longest, ids.size());
+    prompts.push_back(std::move(ids));
+  }
+  AXON_TRY(int64_t capacity, capacity_of(run, static_cast<int64_t>(longest)));
+  const auto rows = static_cast<int64_t>(prompts.size());
+  runtime::SessionOptions session_options{rows, capacity, run.options.model.chunk};
+  AXON_TRY(auto session, runtime::Session::create(*run.loaded.model, session_options));
+  run.generate.max_tokens =
+      std::min(run.options.run.max_new_tokens, capacity - static_cast<int64_t>(longest));
+  std::vector<RunResult>& results = run.report.results;
+  results.resize(prompts.size());
+  std::vector<Printer> printers;
+  printers.reserve(prompts.size());
+  for (size_t i = 0; i < prompts.size(); ++i) {
+    results[i].prompt_ids = prompts[i];
+    printers.emplace_back(run.loaded, run.options.run, run.options.common, results[i]);
+  }
+  runtime::GenerateTimes times;
+  auto on_token = [&](const runtime::TokenEvent& event) {
+    return printers[static_cast<size_t>(event.row)].take(event.choice);
+  };
+  AXON_TRY(auto done,
+           runtime::generate(*session, prompts, run.generate, on_token, interrupt_flag(), &times));
+  for (size_t i = 0; i < done.size(); ++i) {
+    printers[i].finish();
+    results[i].ids = done[i].ids;
+    results[i].finish_reason =
+        printers[i].stopped() ? "stop" : std::string(spelling(done[i].finish));
+  }
+  run.report.prompt_tokens = times.prompt_tokens;
+  run.report.new_tokens = times.generated_tokens;
+  run.report.prefill_s = times.prompt_seconds;
+  run.report.decode_s = times.decode_seconds;
+  run.report.first_token_s = printers.front().first_token_s();
+  return {};
+}
+
+bool is_batch_of_ids(const Options& options) {
+  return options.run.prompt_ids.find(';') != std::string::npos;
+}
+
 void finish_report(Run& run) {
   RunReport& r = run.report;
   if (r.prefill_s > 0) r.prefill_tokens_per_s = static_cast<double>(r.prompt_tokens) / r.prefill_s;
@@ -214,6 +261,9 @@ Result<void> check_options(const Options& options) {
   if (!options.run.output.empty() && options.run.batch_file.empty()) {
     return Error{"USE-OPTION", "`-o` of `run` goes with `--batch`", {}, -1, {}};
   }
+  if (is_batch_of_ids(options) && !options.common.json) {
+    return Error{"USE-OPTION", "several prompts of `--prompt-ids` go with `--json`", {}, -1, {}};
+  }
   return {};
 }
 
@@ -221,8 +271,11 @@ Result<void> prepare(Run& run) {
   AXON_TRY(run.generate.sampling,
            sampling_of(run.options.sampling, *run.loaded.compiled.checkpoint, false));
   run.generate.sampling.logprobs = run.options.run.logprobs > 0 ? run.options.run.logprobs : -1;
-  if (!run.options.run.ignore_eos)
+  if (!run.options.run.eos_ids.empty()) {
+    AXON_TRY(run.generate.eos, parse_ids(run.options.run.eos_ids, "--eos-ids"));
+  } else if (!run.options.run.ignore_eos) {
     run.generate.eos = run.loaded.compiled.checkpoint->generation.eos_ids;
+  }
   RunReport& r = run.report;
   r.model = run.options.model.model;
   r.program = run.loaded.compiled.program_name;
@@ -243,9 +296,11 @@ int verb_run(const Options& options) {
   // Ids in and ids out need no tokenizer.
   bool ids_only = !options.run.prompt_ids.empty() && (options.common.json || options.run.jsonl);
   Tokenizing tokenizing = ids_only ? Tokenizing::IfThere : Tokenizing::Yes;
-  if (auto status = load(options, {tokenizing, true, false, false}, run.loaded)) return *status;
+  const bool masked = is_batch_of_ids(options);
+  if (auto status = load(options, {tokenizing, true, masked, false}, run.loaded)) return *status;
   auto done = [&]() -> Result<void> {
     AXON_TRY_VOID(prepare(run));
+    if (is_batch_of_ids(options)) return run_rows(run);
     if (!options.run.batch_file.empty()) return run_batch(run);
     AXON_TRY(Prompt prompt, run_prompt(run.loaded, options.run));
     run.report.results.emplace_back();

@@ -20,6 +20,7 @@ int verb_inspect(const Options& options);
 int verb_zoo(const Options& options);
 int verb_list(const Options& options);
 int verb_bench(const Options& options);
+int verb_verify(const Options& options);
 int verb_completion(const Options& options);
 
 }  // namespace axon::cli

@@ -132,7 +132,9 @@ std::optional<runtime::Program> plan_model(Frontend& frontend,
   plan::PlanOptions options;
   options.optimise = request.passes.optimise;
   options.masked = request.masked;
-  options.score = request.scores;
+  options.score = request.scores || request.trace;
+  options.start = options.extend = !request.trace;
+  options.trace = request.trace;
   options.files = &frontend.session->files;
   options.reads = reads;
   opt::Answers answers{&checkpoint.params->index(), &checkpoint.config};

@@ -32,6 +32,7 @@ struct ModelRequest {
   bool strict = false;
   bool masked = true;  // plan for padding masks too
   bool scores = true;  // plan the phase without a cache too
+  bool trace = false;  // the phase without a cache alone, with values inside as outputs
 };
 
 // What became of a request. After a failure either `error` is set, or the front end's sink has

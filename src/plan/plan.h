@@ -17,6 +17,7 @@ struct PlanOptions {
   bool start = true, extend = true, score = true;
   bool unmasked = true, masked = true;  // with every token real, and with a padding mask as input
   bool optimise = true;                 // folding and fusion
+  bool trace = false;                   // further outputs: see plan/trace.h; nothing is fused
   bool classes = true;                  // equal rounds of loops are planned once
   // Programs that depend on data in ways that no straight line can say run on general instructions,
   // in one phase `call`. Never: they are PLAN-UNSUPPORTED. Always: every program does.

@@ -8,6 +8,7 @@
 
 #include "opt/fuse.h"
 #include "plan/general.h"
+#include "plan/trace.h"
 #include "support/check.h"
 
 namespace axon::plan {
@@ -105,7 +106,7 @@ bool Planner::plan_phase(Kind kind, bool masked, bool extras) {
   call.phase.masked = masked;
   if (!make_inputs(call)) return false;
   opt::SpecialiseOptions options;
-  options.classes = options_.classes;
+  options.classes = options_.classes && !options_.trace;
   options.reads = &reads_;
   std::optional<opt::Specialised> flat = opt::specialise(
       graph_, context_.types, forest_, call.inputs, answers_, options, context_.sink);
@@ -118,7 +119,9 @@ bool Planner::plan_phase(Kind kind, bool masked, bool extras) {
     if (kind == Kind::Extend) bound_lengths(*flat);
   }
   add_checks(call, *flat);
-  if (options_.optimise) {
+  if (options_.trace) {
+    call.traced = trace_scopes(*flat, context_.types, options_.files);
+  } else if (options_.optimise) {
     auto lower = [&](SymbolId symbol) -> std::optional<int64_t> {
       return context_.dims.symbol(symbol).kind == SymbolKind::Data ? 0 : 1;
     };
@@ -193,6 +196,7 @@ bool Planner::lower_phase(Call& call, const opt::Specialised& flat) {
       if (head) request.head = tree.value;
     }
   }
+  for (auto& traced : call.traced) request.outputs.push_back(std::move(traced));
   request.rows = rows_;
   if (request.head.valid()) {
     runtime::Input input;

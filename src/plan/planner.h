@@ -27,6 +27,7 @@ class Planner {
     bool extras = false;  // optional inputs beside the mask are given
     runtime::Phase phase;
     std::vector<opt::TreeId> inputs;
+    std::vector<std::pair<std::string, graph::ValueId>> traced;
   };
   // A place of the cache tree that holds a tensor, and one that holds a length.
   struct StatePlace {

@@ -22,5 +22,6 @@ Files library();  // stdlib/
 Files zoo();      // zoo/
 Files errors();   // docs/errors.md
 Files prelude();  // prelude/
+Files verify();   // verify/
 
 }  // namespace axon::embedded

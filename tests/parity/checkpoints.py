@@ -7,12 +7,16 @@ import os
 import pathlib
 import subprocess
 import sys
+import tempfile
 
-from binary import Failure
-from safetensors.numpy import load_file
+from binary import Failure  # first: it says where axon_verify is
+from axon_verify.answers import Answers
+from axon_verify.families import FAMILIES, Family
+from safetensors.numpy import load_file, save_file
 
 HERE = pathlib.Path(__file__).resolve().parent
 ROOT = HERE.parent.parent
+VERIFY = ROOT / "verify" / "axon_verify"
 CACHE = pathlib.Path(
     os.environ.get("AXON_CACHE") or pathlib.Path.home() / ".cache" / "axon"
 )
@@ -70,15 +74,72 @@ def folder_for(source: str) -> pathlib.Path:
     return folder
 
 
-def tiny_checkpoints() -> pathlib.Path:
-    """The folder of random checkpoints."""
-    folder = folder_for("make_tiny.py")
-    if not (folder / "ready").exists():
-        import make_tiny
+def tiny_root() -> pathlib.Path:
+    """Where tiny checkpoints and the oracle's answers are kept: named by all that determines them."""
+    sources = [VERIFY / f"{name}.py" for name in ("tiny", "families", "oracle")]
+    key = digest(*[path.read_bytes() for path in sources])
+    return CACHE / "parity" / f"tiny-{key}"
 
-        make_tiny.make(folder)
-        (folder / "ready").touch()
+
+def made(family: Family, name: str) -> pathlib.Path:
+    """The folder with a variant's checkpoint, or with a spelling of one."""
+    folder = tiny_root() / family.name / f"{family.name}-{name}"
+    if not folder.exists():
+        from axon_verify import tiny
+
+        folder.parent.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryDirectory(dir=folder.parent) as place:
+            new = pathlib.Path(place) / folder.name
+            if name in family.variants:
+                tiny.make_variant(family, name, new)
+            else:
+                spelling = family.spellings[name]
+                tiny.make_spelling(spelling, made(family, spelling.of), new)
+            keep(new, folder)
     return folder
+
+
+def keep(new: pathlib.Path, place: pathlib.Path) -> None:
+    """Moves what is complete to its place, unless another run was quicker."""
+    try:
+        new.rename(place)
+    except OSError:
+        if not place.exists():
+            raise
+
+
+def source_of(folder: pathlib.Path) -> pathlib.Path:
+    """The folder that the oracle reads: another where the files are a spelling of ours."""
+    path = folder / "oracle.json"
+    if not path.exists():
+        return folder
+    return folder.parent / json.loads(path.read_text(encoding="utf-8"))["source"]
+
+
+def tiny_checkpoints(*names: str) -> list[pathlib.Path]:
+    """The folders of all variants and spellings of families."""
+    chosen = [family for family in FAMILIES if family.name in names]
+    return [made(f, name) for f in chosen for name in [*f.variants, *f.spellings]]
+
+
+def answers(folder: pathlib.Path) -> Answers:
+    """What the oracle says of a checkpoint; asked once."""
+    source = source_of(folder)
+    place = tiny_root() / "answers" / f"{source.parent.name}-{source.name}"
+    if not place.exists():
+        from axon_verify import oracle
+
+        place.parent.mkdir(parents=True, exist_ok=True)
+        model = oracle.load(source)
+        found = oracle.ask(model, oracle.prompts(model.config.vocab_size))
+        with tempfile.TemporaryDirectory(dir=place.parent) as other:
+            new = pathlib.Path(other) / place.name
+            new.mkdir()
+            save_file(found.arrays, new / "arrays.safetensors")
+            (new / "facts.json").write_text(json.dumps(found.facts))
+            keep(new, place)
+    facts = json.loads((place / "facts.json").read_text(encoding="utf-8"))
+    return Answers(load_file(place / "arrays.safetensors"), facts)
 
 
 def fetched(name: str) -> pathlib.Path:

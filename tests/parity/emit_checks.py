@@ -3,7 +3,8 @@
 import oracle
 import torch
 from binary import Failure
-from emit_pair import Pair, first, load_model, near, padded, same, stored_names
+from axon_verify.oracle import stored_names
+from emit_pair import Pair, first, load_model, near, same
 from run_parity import NEAR_TIE, TINY_LOGITS
 from torch import Tensor, nn
 
@@ -25,64 +26,6 @@ def check_greedy(pair: Pair, prompt: list[int]) -> None:
     place = next(i for i in range(NEW_TOKENS) if found[i] != want[i])
     if gaps[place] >= NEAR_TIE:
         raise Failure(f"token {place}: saw {found[place]}, expected {want[place]}")
-
-
-def check_cached(pair: Pair, prompt: list[int]) -> None:
-    """A prompt in one call, in two, and token by token."""
-    ids = torch.tensor([prompt])
-    whole = pair.logits(ids)
-    half = len(prompt) // 2
-    for parts in ([half, len(prompt)], list(range(half, len(prompt) + 1))):
-        cache, start, seen = None, 0, []
-        for end in parts:
-            options = (
-                {"past_kv": cache} if cache else {"use_cache": True, "capacity": 61}
-            )
-            out = pair.ours(ids[:, start:end], **options)
-            cache, start = out.new_kv, end
-            seen.append(out.logits)
-        near(torch.cat(seen, 1), whole, TINY_LOGITS, f"{len(parts)} calls")
-
-
-def check_padded(pair: Pair, members: list[list[int]]) -> None:
-    """Rows of a batch equal the rows alone: in one call, and generated."""
-    ids, mask = padded(members)
-    together = pair.logits(ids, mask)
-    tokens = pair.ours.generate(ids, mask, max_new_tokens=12)
-    for row, member in enumerate(members):
-        alone = torch.tensor([member])
-        near(
-            together[row, -len(member) :],
-            pair.logits(alone)[0],
-            TINY_LOGITS,
-            f"row {row}",
-        )
-        single = pair.ours.generate(alone, max_new_tokens=12)[0, len(member) :]
-        same(
-            tokens[row, ids.shape[1] :].tolist(),
-            single.tolist(),
-            f"tokens of row {row}",
-        )
-
-
-def check_ends(pair: Pair, members: list[list[int]]) -> None:
-    """Rows end at end tokens at different lengths; ended rows are padded."""
-    ids, mask = padded(members)
-    free = pair.ours.generate(ids, mask, max_new_tokens=12)[:, ids.shape[1] :]
-    ends = [free[0, 2].item(), free[1, 5].item()]
-    pad = 1
-    got = pair.ours.generate(
-        ids, mask, max_new_tokens=12, eos_token_id=ends, pad_token_id=pad
-    )[:, ids.shape[1] :]
-    lengths = []
-    for row in range(len(members)):
-        want = free[row].tolist()
-        stop = next((i for i, token in enumerate(want) if token in ends), 11)
-        lengths.append(stop + 1)
-        width = got.shape[1]
-        want = (want[: stop + 1] + [pad] * 12)[:width]
-        same(got[row].tolist(), want, f"row {row}")
-    same(got.shape[1], max(lengths), "length of the result")
 
 
 def check_names(pair: Pair) -> None:

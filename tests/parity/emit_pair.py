@@ -1,16 +1,13 @@
 """An emitted PyTorch module and the library's class, with the same weights."""
 
 import ast
-import importlib.util
 import inspect
-import json
 import pathlib
 import subprocess
 import tempfile
 
-import torch
+from axon_verify.torch_target import model_class
 from binary import Failure
-from safetensors import safe_open
 from torch import Tensor, nn
 
 MASKS = ("attn_mask", "attention_mask")
@@ -87,51 +84,8 @@ def check_standalone(text: str) -> None:
     same(seen - allowed, set(), "other imports")
 
 
-def load_module(text: str):
-    """The source as a module."""
+def load_model(text: str, folder: pathlib.Path) -> nn.Module:
+    """The model of an emitted source."""
     with tempfile.NamedTemporaryFile("w", suffix=".py", delete=False) as file:
         file.write(text)
-    spec = importlib.util.spec_from_file_location("emitted", file.name)
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
-
-
-def load_model(text: str, folder: pathlib.Path) -> nn.Module:
-    """The model of an emitted source: its last class that can load weights."""
-    kinds = [
-        kind
-        for _, kind in inspect.getmembers(load_module(text), inspect.isclass)
-        if hasattr(kind, "from_pretrained")
-    ]
-    same(len(kinds), 1, "classes with from_pretrained")
-    return kinds[0].from_pretrained(folder)
-
-
-def library_model(folder: pathlib.Path) -> nn.Module:
-    """The class that the configuration names, in float32."""
-    import transformers
-
-    name = json.loads((folder / "config.json").read_text())["architectures"][0]
-    kind = getattr(transformers, name)
-    return kind.from_pretrained(folder, dtype=torch.float32).eval()
-
-
-def stored_names(folder: pathlib.Path) -> set[str]:
-    """Names of all tensors of a checkpoint."""
-    names: set[str] = set()
-    for path in folder.glob("*.safetensors"):
-        with safe_open(path, "pt") as file:
-            names |= set(file.keys())
-    return names
-
-
-def padded(members: list[list[int]]) -> tuple[Tensor, Tensor]:
-    """Ids and mask of a batch padded on the left."""
-    width = max(len(ids) for ids in members)
-    ids = torch.zeros((len(members), width), dtype=torch.int64)
-    mask = torch.zeros_like(ids)
-    for row, member in enumerate(members):
-        ids[row, width - len(member) :] = torch.tensor(member)
-        mask[row, width - len(member) :] = 1
-    return ids, mask
+    return model_class(pathlib.Path(file.name)).from_pretrained(folder)

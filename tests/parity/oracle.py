@@ -10,8 +10,10 @@ import json
 import pathlib
 import sys
 
+import binary  # noqa: F401 first: it says where axon_verify is
 import numpy as np
 import torch
+from axon_verify.oracle import full_logits, greedy, padded
 from safetensors import safe_open
 from safetensors.numpy import save_file
 from transformers import AutoModel, AutoModelForMaskedLM, AutoTokenizer, BertForMaskedLM
@@ -41,42 +43,6 @@ def tensor_names(folder: pathlib.Path) -> list[str]:
     """Names of the tensors of a checkpoint in one file."""
     with safe_open(folder / "model.safetensors", framework="numpy") as file:
         return list(file.keys())
-
-
-def rows(ids: list[int]) -> torch.Tensor:
-    return torch.tensor([ids], dtype=torch.int64)
-
-
-def full_logits(model, ids: list[int]) -> np.ndarray:
-    """Logits at every position of one sequence: [S,V]."""
-    return model(rows(ids), use_cache=False).logits[0].numpy()
-
-
-def greedy(model, ids: list[int], count: int) -> tuple[list[int], list[float]]:
-    """Greedy tokens after a prompt, and by how much each beat the second; end tokens are taken as any other."""
-    tokens, gaps = [], []
-    step = model(rows(ids), use_cache=True)
-    for _ in range(count):
-        best = torch.topk(step.logits[0, -1], 2)
-        tokens.append(int(best.indices[0]))
-        gaps.append(float(best.values[0] - best.values[1]))
-        if len(tokens) < count:
-            step = model(rows(tokens[-1:]), cache=step.cache, use_cache=True)
-    return tokens, gaps
-
-
-def padded(
-    prompts: list[list[int]], side: str = "right"
-) -> tuple[torch.Tensor, torch.Tensor]:
-    """Ids and mask of a batch, zeros at padding."""
-    width = max(len(ids) for ids in prompts)
-    ids = torch.zeros((len(prompts), width), dtype=torch.int64)
-    mask = torch.zeros_like(ids)
-    for row, prompt in enumerate(prompts):
-        start = 0 if side == "right" else width - len(prompt)
-        ids[row, start : start + len(prompt)] = torch.tensor(prompt)
-        mask[row, start : start + len(prompt)] = 1
-    return ids, mask
 
 
 def causal_job(model, job: dict, arrays: dict, facts: dict) -> None:

@@ -115,9 +115,8 @@ def main() -> int:
             "gguf": (gguf, long[:96]),
         }
         draw = np.random.default_rng(11)
-        for folder in sorted(tiny_checkpoints().iterdir()):
-            if folder.is_dir() and not folder.name.startswith("bert"):
-                runs[folder.name] = (folder, draw.integers(3, 60, 47).tolist())
+        for folder in tiny_checkpoints("llama", "gpt2"):
+            runs[folder.name] = (folder, draw.integers(3, 60, 47).tolist())
         started = {
             label: tally.pool.submit(Run, axon, model, ids)
             for label, (model, ids) in runs.items()

@@ -1,4 +1,4 @@
-"""The families beyond llama, gpt2 and bert: how their tiny checkpoints are made and compared.
+"""The families of the zoo: how their tiny checkpoints are made and compared.
 
 Each family has a base configuration and several variants of it; between them the variants reach every
 branch of the family's program. The first variant is the one that runs where only one does.
@@ -15,13 +15,15 @@ class Spelling:
     of: str
     edit: Callable[[dict], dict] = dict
     rename: Callable[[str], str] = str
+    files: int = 1  # over which the tensors are spread
 
 
 @dataclasses.dataclass(frozen=True)
 class Family:
     """One zoo program: classes of Transformers, settings of all variants, and what each changes.
 
-    A variant may name a `model` of its own.
+    A variant may name a `model` of its own, and what its class takes beside the configuration under
+    `options`.
     """
 
     name: str
@@ -35,8 +37,6 @@ class Family:
     gain: float = 1.0
     # What query matrices are multiplied with, where the model itself does not scale scores.
     queries: float = 1.0
-    # Variants in which the rows of a batch depend on each other.
-    alone: tuple[str, ...] = ()
     spellings: dict[str, Spelling] = dataclasses.field(default_factory=dict)
 
     def model_of(self, variant: str) -> str:
@@ -46,7 +46,12 @@ class Family:
     def settings(self, variant: str) -> dict:
         """The configuration of a variant."""
         changes = self.base | self.variants[variant]
-        return {key: value for key, value in changes.items() if key != "model"}
+        own = ("model", "options")
+        return {key: value for key, value in changes.items() if key not in own}
+
+    def options(self, variant: str) -> dict:
+        """What the class of a variant takes beside the configuration."""
+        return self.variants[variant].get("options", {})
 
 
 SIZES = {"vocab_size": 131, "max_position_embeddings": 256}
@@ -101,6 +106,29 @@ def old_neox(config: dict) -> dict:
     }
 
 
+def old_rotary(config: dict) -> dict:
+    """The rotary keys of Transformers 4."""
+    rotary = config.pop("rope_parameters")
+    config["rope_theta"] = rotary.pop("rope_theta")
+    kind = rotary.pop("rope_type")
+    config["rope_scaling"] = None if kind == "default" else {"type": kind, **rotary}
+    return config
+
+
+def bare_llama(config: dict) -> dict:
+    """Only what has no class default, as older files leave it."""
+    defaults = ("head_dim", "attention_bias", "mlp_bias")
+    kept = old_rotary(config).items()
+    return {key: value for key, value in kept if key not in defaults}
+
+
+def old_norms(name: str) -> str:
+    """Names of gains and biases of norms in the first checkpoints."""
+    for new, old in (("weight", "gamma"), ("bias", "beta")):
+        name = name.replace(f"LayerNorm.{new}", f"LayerNorm.{old}")
+    return name
+
+
 def old_width(config: dict) -> dict:
     """The width under its first name."""
     return config | {"hidden_size": None, "n_embed": config["hidden_size"]}
@@ -114,6 +142,56 @@ def without(prefix: str) -> Callable[[str], str]:
 YARN = rope("yarn", 5000.0, factor=4.0, original_max_position_embeddings=64)
 
 FAMILIES = [
+    Family(
+        "llama", "LlamaConfig", "LlamaForCausalLM",
+        DECODER | {"rms_norm_eps": 1e-5},
+        {
+            "grouped": rope(theta=5000.0),
+            "linear-tied": {
+                "num_key_value_heads": 6, "attention_bias": True, "mlp_bias": True,
+                "tie_word_embeddings": True, **rope("linear", factor=3.0),
+            },
+            "llama3": {
+                "num_key_value_heads": 1, "attention_bias": True,
+                **rope("llama3", 500.0, factor=8.0, low_freq_factor=1.0, high_freq_factor=4.0,
+                       original_max_position_embeddings=32),
+            },
+            "plain": {"head_dim": 10, "hidden_act": "gelu", "mlp_bias": True, **rope()},
+        },
+        spellings={
+            "sharded": Spelling("grouped", files=3),
+            "linear-old": Spelling("linear-tied", edit=old_rotary),
+            "llama3-old": Spelling("llama3", edit=old_rotary),
+            "plain-bare": Spelling("plain", edit=bare_llama),
+        },
+    ),
+    Family(
+        "gpt2", "GPT2Config", "GPT2LMHeadModel",
+        ENDS | {"vocab_size": 127, "n_embd": 60, "n_layer": 3, "n_head": 5, "n_positions": 128},
+        {
+            "prefix": {},
+            "inner": {
+                "n_inner": 84, "activation_function": "relu", "scale_attn_by_inverse_layer_idx": True,
+            },
+            "untied": {
+                "tie_word_embeddings": False, "activation_function": "gelu", "scale_attn_weights": False,
+            },
+        },
+        spellings={"bare": Spelling("prefix", rename=without("transformer."))},
+    ),
+    Family(
+        "bert", "BertConfig", "BertForMaskedLM",
+        ENCODER | {"type_vocab_size": 3},
+        {
+            "mlm": {"hidden_act": "gelu_new"},
+            "pooler": {"model": "BertModel"},
+            "bare": {
+                "model": "BertModel", "options": {"add_pooling_layer": False}, "hidden_act": "relu",
+            },
+        },
+        kind="encoder",
+        spellings={"mlm-original": Spelling("mlm", rename=old_norms)},
+    ),
     Family(
         "mistral", "MistralConfig", "MistralForCausalLM",
         DECODER | {"rms_norm_eps": 1e-5},
@@ -172,7 +250,6 @@ FAMILIES = [
                        long_factor=[1.5, 2.0, 3.0, 5.0, 9.0], original_max_position_embeddings=32),
             },
         },
-        alone=("long",),  # the longest row chooses the factors of all
     ),
     Family(
         "gpt_neox", "GPTNeoXConfig", "GPTNeoXForCausalLM",
@@ -338,3 +415,14 @@ FAMILIES = [
         queries=14**-0.5,
     ),
 ]  # fmt: skip
+
+
+def find(name: str) -> tuple[Family, list[str]] | None:
+    """The family and variants of `FAMILY` or `FAMILY-VARIANT`; the longest family name wins."""
+    for family in sorted(FAMILIES, key=lambda family: -len(family.name)):
+        if name == family.name:
+            return family, list(family.variants)
+        variant = name.removeprefix(f"{family.name}-")
+        if variant != name and variant in family.variants:
+            return family, [variant]
+    return None
