@@ -37,7 +37,7 @@ def arguments() -> argparse.Namespace:
 
 def check_frameworks(targets: list[str]) -> None:
     """Refuses where a package is not there, and says how to get it."""
-    from axon_verify.targets import KINDS, missing
+    from axon_verify.kinds import KINDS, missing
 
     for name in targets:
         if name not in KINDS:

@@ -7,9 +7,9 @@
 #include "cli/model_setup.h"
 #include "cli/output.h"
 #include "cli/report.h"
-#include "cli/target.h"
 #include "cli/verbs.h"
 #include "driver/check.h"
+#include "driver/target.h"
 #include "runtime/core/program_text.h"
 #include "source/render.h"
 #include "support/file.h"
@@ -49,7 +49,8 @@ void put_diagnostics_json(const sema::Session& session) {
 }  // namespace
 
 int verb_check(const Options& options) {
-  auto target = find_target(options, options.check.target, options.check.checkpoint);
+  auto target = driver::find_target(request_of(options.model), options.check.target,
+                                    options.check.checkpoint);
   if (!target) return report_error(target.error(), options.common);
   if (auto wrong = check_from(options.check.from_stage))
     return report_error(*wrong, options.common);
@@ -80,7 +81,7 @@ int verb_check(const Options& options) {
 namespace {
 
 // A text that is a plan is read and written; else the model is compiled.
-int dump_plan(const Options& options, const Target& target, std::string& text) {
+int dump_plan(const Options& options, const driver::Target& target, std::string& text) {
   if (starts_with(target.text.text, "plan ")) {
     auto program = runtime::read_text(target.text.text);
     if (!program) return report_error(program.error(), options.common);
@@ -100,7 +101,8 @@ int dump_plan(const Options& options, const Target& target, std::string& text) {
   return status;
 }
 
-int dump_program(const Options& options, Target& target, driver::Stage stage, std::string& text) {
+int dump_program(const Options& options, driver::Target& target, driver::Stage stage,
+                 std::string& text) {
   driver::Stage stop = std::min(stage, driver::Stage::GraphIr);
   driver::Frontend frontend =
       driver::compile_text(target.text, target.request, answers_of(target), stop);
@@ -138,7 +140,8 @@ int verb_dump(const Options& options) {
                          "use text"},
                         options.common);
   }
-  auto target = find_target(options, options.dump.file, options.dump.checkpoint);
+  auto target =
+      driver::find_target(request_of(options.model), options.dump.file, options.dump.checkpoint);
   if (!target) return report_error(target.error(), options.common);
   target->request.from_stage = options.dump.from_stage;
   if (auto known = driver::check_passes(target->request.passes); !known)

@@ -4,10 +4,10 @@
 #include "cli/model_setup.h"
 #include "cli/output.h"
 #include "cli/report.h"
-#include "cli/target.h"
 #include "cli/verbs.h"
 #include "cli/version.h"
 #include "driver/emit.h"
+#include "driver/target.h"
 #include "support/file.h"
 #include "support/text.h"
 
@@ -40,7 +40,7 @@ int verb_compile(const Options& options) {
         options.common);
   if (auto known = driver::check_passes(request_of(options.model).passes); !known)
     return report_error(known.error(), options.common);
-  auto target = find_target(options, compile.file, compile.checkpoint);
+  auto target = driver::find_target(request_of(options.model), compile.file, compile.checkpoint);
   if (!target) return report_error(target.error(), options.common);
   driver::Frontend frontend = driver::compile_text(target->text, target->request,
                                                    answers_of(*target), driver::Stage::GraphIr);

@@ -28,6 +28,7 @@ class Tally:
     def __init__(self) -> None:
         self.passed = 0
         self.failed = 0
+        self.skipped = 0
         self.queue = []
         workers = min(4, len(os.sched_getaffinity(0)))
         self.pool = concurrent.futures.ThreadPoolExecutor(workers)
@@ -43,6 +44,11 @@ class Tally:
         line = f"{'ok  ' if ok else 'FAIL'} {name}"
         print(f"{line}: {detail}" if detail else line, flush=True)
 
+    def skip(self, name: str, reason: str) -> None:
+        """A check that cannot be made, with its reason."""
+        self.skipped += 1
+        print(f"SKIP {name}: {reason.splitlines()[0]}", flush=True)
+
     def wait(self) -> None:
         """Ends the queued checks, in their order."""
         for name, future in self.queue:
@@ -56,7 +62,8 @@ class Tally:
     def finish(self) -> int:
         """The closing line and the exit status."""
         self.wait()
-        print(f"{self.passed} passed, {self.failed} failed")
+        skipped = f", {self.skipped} skipped" if self.skipped else ""
+        print(f"{self.passed} passed, {self.failed} failed{skipped}")
         return 1 if self.failed else 0
 
 

@@ -27,7 +27,8 @@ from binary import Axon  # noqa: E402 first: it says where axon_verify is
 from axon_verify import checkpoint, report  # noqa: E402
 from axon_verify.compare import NEAR_TIE, TOLERANCE, Result, spread_of  # noqa: E402
 from axon_verify.families import FAMILIES, Family  # noqa: E402
-from axon_verify.targets import KINDS, Request  # noqa: E402
+from axon_verify.kinds import KINDS  # noqa: E402
+from axon_verify.targets import Request  # noqa: E402
 from checkpoints import Tally, answers, fetched, made, smollm_folder  # noqa: E402
 
 NEAR_TIE_SHARE = 0.01
@@ -121,9 +122,12 @@ def run(axon: Axon, tally: Tally, picked: list, names: list[str]) -> list[Result
 
 
 def count(tally: Tally, results: list[Result]) -> None:
-    """Each output is one check; few positions may be near ties."""
+    """Each output is one check, unless its target cannot write the program; few places may be near ties."""
     for result in results:
         label = f"{result.model} {result.target} {result.output}"
+        if result.unsupported:
+            tally.skip(label, result.failures[0])
+            continue
         tally.report(label, result.passed, "; ".join(result.failures))
     ties = sum(result.near_ties for result in results)
     positions = sum(result.tokens_compared for result in results)

@@ -28,7 +28,10 @@ def compare(
     try:
         made = targets.load(target, axon, request, scratch)
     except Failure as failure:
-        return [Result(name, target, "", tolerance, failures=[str(failure)])]
+        said = str(failure)
+        result = Result(name, target, "", tolerance, failures=[said])
+        result.unsupported = "[BACK-UNSUPPORTED]" in said
+        return [result]
     results = Comparison(name, target, made, want, tolerance).run()
     if library is not None:
         for result in results:

@@ -40,6 +40,7 @@ class Result:
     first_divergence: dict | None = None
     trace: dict | None = None  # with --trace, where something differs
     failures: list[str] = dataclasses.field(default_factory=list)
+    unsupported: bool = False  # the target cannot write the program
 
     @property
     def passed(self) -> bool:
@@ -54,7 +55,7 @@ class Result:
         same = self.tokens_equal
         out["tokens_equal"] = None if same is None else same == self.tokens_compared
         out["tokens_compared"] = self.tokens_compared
-        del out["top1_equal"]
+        del out["top1_equal"], out["unsupported"]
         if self.trace is None:
             del out["trace"]
         else:
@@ -187,6 +188,8 @@ class Comparison:
 
     def cached(self, result: Result) -> None:
         """A sequence through a cache equals the whole at once."""
+        if not self.want.facts["independent"]:
+            return  # what is in the cache was computed for another length
         ids = self.want.facts["prompts"][0]
         off = largest(
             self.target.stepped(ids), self.target.logits(ids), "cached logits"

@@ -24,7 +24,7 @@ def windows(result: Result) -> str:
     """The longest prompt beside the windows that it must exceed."""
     sizes = ", ".join(map(str, result.windows))
     if not sizes:
-        return f"{result.longest_prompt}"
+        return f"{result.longest_prompt}" if result.longest_prompt else ""
     sign = ">" if result.longest_prompt > max(result.windows) else "<="
     return f"{result.longest_prompt} {sign} {sizes}"
 
@@ -42,7 +42,9 @@ COLUMNS = {
     "batch": lambda r: yes(r.padded_equal),
     "ends": lambda r: yes(r.ends_equal),
     "prompt > window": windows,
-    "result": lambda r: "pass" if r.passed else "FAIL",
+    "result": lambda r: (
+        "pass" if r.passed else "not written" if r.unsupported else "FAIL"
+    ),
 }
 
 

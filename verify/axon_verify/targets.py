@@ -10,10 +10,10 @@ made by the `load(axon, request, scratch)` of its module.
 
 import dataclasses
 import importlib
-import importlib.util
 import pathlib
 
 from axon_verify.command import Axon
+from axon_verify.kinds import KINDS
 
 
 @dataclasses.dataclass(frozen=True)
@@ -22,30 +22,6 @@ class Request:
 
     folder: pathlib.Path
     options: tuple[str, ...] = ()
-
-
-@dataclasses.dataclass(frozen=True)
-class Kind:
-    """A target's module here, and the packages that it needs."""
-
-    module: str
-    needs: tuple[str, ...] = ()
-    runs: tuple[str, ...] = ("causal", "encoder", "seq2seq")  # kinds of families
-
-
-KINDS = {
-    "native": Kind("native"),
-    "torch": Kind("torch_target", ("torch",), ("causal", "encoder")),
-}
-# What the oracle needs, whatever is compared with it.
-ORACLE = ("torch", "transformers", "safetensors", "numpy")
-
-
-def missing(names: list[str]) -> list[str]:
-    """Packages that are not installed and that these targets or the oracle need."""
-    needs = [*ORACLE, *(need for name in names for need in KINDS[name].needs)]
-    found = [name for name in needs if importlib.util.find_spec(name) is None]
-    return list(dict.fromkeys(found))
 
 
 def load(name: str, axon: Axon, request: Request, scratch: pathlib.Path):

@@ -105,7 +105,7 @@ def native_values(
         if name.startswith("trace."):
             number, _, rest = name.removeprefix("trace.").partition(".")
             path, _, line = rest.rpartition("@")
-            found.append((int(number), Value(path.lstrip("@"), array, line)))
+            found.append((int(number), Value(path.lstrip("@").strip("'"), array, line)))
     return [value for _, value in sorted(found, key=lambda item: item[0])]
 
 

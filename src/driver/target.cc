@@ -1,21 +1,20 @@
-// Finds the program and the checkpoint that a verb names.
-#include "cli/target.h"
+// Finds the program and the checkpoint that a caller names.
+#include "driver/target.h"
 
-#include "cli/model_setup.h"
 #include "support/file.h"
 #include "support/text.h"
 
-namespace axon::cli {
+namespace axon::driver {
 
-Result<Target> find_target(const Options& options, const std::string& file,
+Result<Target> find_target(ModelRequest request, const std::string& file,
                            const std::string& checkpoint) {
   Target out;
-  out.request = request_of(options.model);
+  out.request = std::move(request);
   std::string model = checkpoint;
-  bool is_program = !is_directory(file) &&
-                    (ends_with(file, ".axon") || driver::find_zoo_program(file).has_value());
+  bool is_program =
+      !is_directory(file) && (ends_with(file, ".axon") || find_zoo_program(file).has_value());
   // A directory may have the name of a program: with a checkpoint beside it, the program is meant.
-  is_program |= !model.empty() && driver::find_zoo_program(file).has_value();
+  is_program |= !model.empty() && find_zoo_program(file).has_value();
   if (is_program) {
     out.request.program = file;
     if (!file_exists(file) && starts_with(file, "zoo/"))
@@ -35,8 +34,7 @@ Result<Target> find_target(const Options& options, const std::string& file,
   }
   if (!is_program && model.empty())
     return Error{"FILE-READ", "there is no program or checkpoint with an empty name", {}, -1, {}};
-  AXON_TRY(out.text,
-           driver::find_program(out.request, out.checkpoint ? &*out.checkpoint : nullptr));
+  AXON_TRY(out.text, find_program(out.request, out.checkpoint ? &*out.checkpoint : nullptr));
   return out;
 }
 
@@ -45,4 +43,4 @@ sema::Answers answers_of(const Target& target) {
   return {&target.checkpoint->config, &target.checkpoint->params->index()};
 }
 
-}  // namespace axon::cli
+}  // namespace axon::driver

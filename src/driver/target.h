@@ -1,23 +1,22 @@
-// What a verb of the compiler works on: a program, a checkpoint, or both.
+// What the compiler works on: a program, a checkpoint, or both.
 #pragma once
 
 #include <optional>
 #include <string>
 
-#include "cli/options.h"
 #include "driver/model.h"
 
-namespace axon::cli {
+namespace axon::driver {
 
 struct Target {
-  driver::ModelRequest request;
+  ModelRequest request;
   std::optional<formats::Checkpoint> checkpoint;
-  driver::ProgramText text;
+  ProgramText text;
 };
 
 // A program file or zoo name, with or without a checkpoint, or a checkpoint alone.
-Result<Target> find_target(const Options& options, const std::string& file,
+Result<Target> find_target(ModelRequest request, const std::string& file,
                            const std::string& checkpoint);
 sema::Answers answers_of(const Target& target);
 
-}  // namespace axon::cli
+}  // namespace axon::driver
