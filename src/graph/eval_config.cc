@@ -1,14 +1,11 @@
 // Reads of the configuration (language.md 8.7).
+#include "graph/config_reads.h"
 #include "graph/eval_ops.h"
 #include "model/config_convert.h"
 
 namespace axon::graph {
-namespace {
 
-using model::ConfigValue;
-using CKind = model::ConfigValue::Kind;
-
-model::ConfigType asked(Op op) {
+model::ConfigType asked_type(Op op) {
   switch (op) {
     case Op::ConfigInt:
     case Op::ConfigDim:
@@ -25,6 +22,11 @@ model::ConfigType asked(Op op) {
       return model::ConfigType::Any;
   }
 }
+
+namespace {
+
+using model::ConfigValue;
+using CKind = model::ConfigValue::Kind;
 
 // Values without a type asked for. A mapping can only be tested for presence; its text stands for
 // it.
@@ -66,7 +68,7 @@ Result<EvalValue> eval_config(const OpCall& call) {
     if (!call[1].is_null() || call.op == Op::ConfigValue) return call[1];
     return eval_error(Diag::RunConfig, {key});
   }
-  model::ConfigType type = asked(call.op);
+  model::ConfigType type = asked_type(call.op);
   auto value = model::converted(type, *found.value);
   if (!value)
     return eval_error(Diag::RunConfigType, {key, found.value->show(), model::needed(type)});

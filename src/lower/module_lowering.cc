@@ -2,6 +2,7 @@
 #include "lower/module_lowering.h"
 
 #include "graph/builder.h"
+#include "sema/operators.h"
 #include "support/text.h"
 
 namespace axon::lower {
@@ -12,38 +13,6 @@ using graph::Operand;
 using graph::ValueId;
 
 namespace {
-
-Op binary_op(BinaryOp op) {
-  switch (op) {
-    case BinaryOp::Add:
-      return Op::CoreBinaryAdd;
-    case BinaryOp::Sub:
-      return Op::CoreBinarySub;
-    case BinaryOp::Mul:
-      return Op::CoreBinaryMul;
-    case BinaryOp::Div:
-      return Op::CoreBinaryDiv;
-    case BinaryOp::Mod:
-      return Op::CoreBinaryMod;
-    case BinaryOp::Eq:
-      return Op::CoreBinaryEq;
-    case BinaryOp::Ne:
-      return Op::CoreBinaryNe;
-    case BinaryOp::Lt:
-      return Op::CoreBinaryLt;
-    case BinaryOp::Le:
-      return Op::CoreBinaryLe;
-    case BinaryOp::Gt:
-      return Op::CoreBinaryGt;
-    case BinaryOp::Ge:
-      return Op::CoreBinaryGe;
-    case BinaryOp::And:
-      return Op::CoreBinaryAnd;
-    case BinaryOp::Or:
-      return Op::CoreBinaryOr;
-  }
-  AXON_UNREACHABLE("binary operator");
-}
 
 // What stands as an operand or an alias: names, literals, paths.
 bool is_plain(const Expr& e) {
@@ -279,7 +248,7 @@ void ModuleLowering::application(Target& target, const Expr& e) {
       return;
     }
     case ExprKind::Binary:
-      target.op = binary_op(e.as<Binary>().op);
+      target.op = sema::core_op(e.as<Binary>().op);
       add(e.as<Binary>().left);
       add(e.as<Binary>().right);
       return;

@@ -6,6 +6,7 @@
 
 #include "graph/builder.h"
 #include "ops/signature.h"
+#include "sema/operators.h"
 #include "sema/type_syntax.h"
 #include "support/text.h"
 #include "syntax/parse.h"
@@ -17,15 +18,6 @@ using namespace syntax;
 using graph::Operand;
 using graph::OperandKind;
 using graph::ValueId;
-
-BinaryOp binary_op(Op op) {
-  return static_cast<BinaryOp>(static_cast<int>(op) - static_cast<int>(Op::CoreBinaryAdd));
-}
-
-static_assert(static_cast<int>(Op::CoreBinaryOr) - static_cast<int>(Op::CoreBinaryAdd) ==
-              static_cast<int>(BinaryOp::Or));
-
-bool is_binary(Op op) { return op >= Op::CoreBinaryAdd && op <= Op::CoreBinaryOr; }
 
 // Raises one module into one definition.
 class Raiser {
@@ -301,7 +293,8 @@ ExprId Raiser::application(Op op, graph::ModuleId callee, const std::vector<Oper
     default:
       break;
   }
-  if (is_binary(op)) return add({Binary{binary_op(op), args[0], args[1], span_}, {}}, type);
+  if (sema::is_core_binary(op))
+    return add({Binary{sema::binary_op(op), args[0], args[1], span_}, {}}, type);
   bool fused = op_info(op).op_class == OpClass::Fused;
   if (fused) {
     for (const graph::Attr& attr : attrs) args.push_back(atom(attr.value, lazy));

@@ -1,6 +1,7 @@
 // Types of expressions.
 #include <algorithm>
 
+#include "sema/operators.h"
 #include "sema/typecheck_checker.h"
 #include "support/check.h"
 
@@ -165,42 +166,6 @@ Value Checker::eval_list(Frame& f, const std::vector<ExprId>& items, bool tuple,
 }
 
 // ---- operators -----------------------------------------------------------------------------
-
-namespace {
-
-Op core_op(BinaryOp op) {
-  switch (op) {
-    case BinaryOp::Add:
-      return Op::CoreBinaryAdd;
-    case BinaryOp::Sub:
-      return Op::CoreBinarySub;
-    case BinaryOp::Mul:
-      return Op::CoreBinaryMul;
-    case BinaryOp::Div:
-      return Op::CoreBinaryDiv;
-    case BinaryOp::Mod:
-      return Op::CoreBinaryMod;
-    case BinaryOp::Eq:
-      return Op::CoreBinaryEq;
-    case BinaryOp::Ne:
-      return Op::CoreBinaryNe;
-    case BinaryOp::Lt:
-      return Op::CoreBinaryLt;
-    case BinaryOp::Le:
-      return Op::CoreBinaryLe;
-    case BinaryOp::Gt:
-      return Op::CoreBinaryGt;
-    case BinaryOp::Ge:
-      return Op::CoreBinaryGe;
-    case BinaryOp::And:
-      return Op::CoreBinaryAnd;
-    case BinaryOp::Or:
-      return Op::CoreBinaryOr;
-  }
-  AXON_UNREACHABLE("operator");
-}
-
-}  // namespace
 
 Value Checker::eval_binary(Frame& f, const Binary& b, Span span) {
   Value left = eval(f, b.left);

@@ -1,6 +1,7 @@
 // What reads the checkpoint: parameters, the layers that own some, and configuration.
 #include <fmt/format.h>
 
+#include "graph/config_reads.h"
 #include "model/config_convert.h"
 #include "opt/specialise/specialiser.h"
 #include "support/text.h"
@@ -56,28 +57,6 @@ const model::Resolved* Specialiser::resolve(NameId key) {
   }
   return found;
 }
-
-namespace {
-
-model::ConfigType asked(Op op) {
-  switch (op) {
-    case Op::ConfigInt:
-    case Op::ConfigDim:
-      return model::ConfigType::Integer;
-    case Op::ConfigFloat:
-      return model::ConfigType::Number;
-    case Op::ConfigBool:
-      return model::ConfigType::Truth;
-    case Op::ConfigStr:
-      return model::ConfigType::Text;
-    case Op::ConfigList:
-      return model::ConfigType::List;
-    default:
-      return model::ConfigType::Any;
-  }
-}
-
-}  // namespace
 
 TreeId Specialiser::config_tree(const model::ConfigValue& value) {
   using Kind = model::ConfigValue::Kind;
@@ -148,7 +127,7 @@ TreeId Specialiser::config_read(Op op, const Args& args) {
     }
     return {};
   }
-  model::ConfigType type = asked(op);
+  model::ConfigType type = graph::asked_type(op);
   auto value = model::converted(type, *found.value);
   if (!value)
     return report(Diag::RunConfigType, {key, found.value->show(), std::string(needed(type))});
