@@ -1,28 +1,34 @@
 """Modules of one form, of which every row of a tensor goes through the one chosen for it."""
 
+from collections.abc import Callable
+
 import torch
 from torch import Tensor, nn
 
 
+def by_expert(
+    call: Callable[[int, Tensor], Tensor], count: int, rows: Tensor, numbers: Tensor
+) -> Tensor:
+    """Rows [N, D] through `call(number, rows)`, each for its own of the `count` numbers [N]."""
+    if (
+        torch.compiler.is_compiling()
+    ):  # every expert on every row: sizes must not depend on data
+        out = call(0, rows)
+        for number in range(1, count):
+            out = torch.where((numbers == number)[:, None], call(number, rows), out)
+        return out
+    order = numbers.argsort(stable=True)
+    sizes = numbers.bincount(minlength=count).tolist()
+    parts = rows[order].split(sizes)
+    done = torch.cat([call(i, part) for i, part in enumerate(parts) if len(part)])
+    return done[order.argsort()]
+
+
 class Experts(nn.ModuleList):
-    """Experts as a list; after `pack` as one bank of weights, under the same names."""
+    """The experts as a list."""
 
     def forward(self, x: Tensor, chosen: Tensor) -> Tensor:
         """[..., D] and the numbers of experts [...] -> [..., E]."""
         rows, numbers = x.flatten(0, -2), chosen.flatten()
-        if torch.compiler.is_compiling():
-            return self.all_rows(rows, numbers).unflatten(0, chosen.shape)
-        parts, places = [], []
-        for number, expert in enumerate(self):
-            mine = (numbers == number).nonzero()[:, 0]
-            parts.append(expert(rows[mine]))
-            places.append(mine)
-        order = torch.cat(places).argsort()
-        return torch.cat(parts)[order].unflatten(0, chosen.shape)
-
-    def all_rows(self, rows: Tensor, numbers: Tensor) -> Tensor:
-        """Every expert on every row: no size depends on the data."""
-        out = self[0](rows)
-        for number, expert in enumerate(self):
-            out = torch.where((numbers == number)[:, None], expert(rows), out)
-        return out
+        out = by_expert(lambda i, part: self[i](part), len(self), rows, numbers)
+        return out.unflatten(0, chosen.shape)

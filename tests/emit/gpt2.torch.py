@@ -1,7 +1,7 @@
 """gpt2 as a PyTorch module, written by axon 0.
 
 Made again by: axon compile gpt2
-Hash of the program and its configuration: f2cb3657e5e9f39b
+Hash of the program and its configuration: c28674bb633e0ef7
 """
 
 import json

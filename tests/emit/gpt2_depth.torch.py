@@ -1,7 +1,7 @@
 """gpt2 as a PyTorch module, written by axon 0.
 
 Made again by: axon compile gpt2_depth
-Hash of the program and its configuration: 994bc28caecedee2
+Hash of the program and its configuration: 31c7b9e5797748fe
 """
 
 import json

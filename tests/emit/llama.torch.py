@@ -1,7 +1,7 @@
 """llama as a PyTorch module, written by axon 0.
 
 Made again by: axon compile llama
-Hash of the program and its configuration: e3a96eb8bf1dae27
+Hash of the program and its configuration: 562957bd9ab2b1cd
 """
 
 import json

@@ -92,6 +92,19 @@ def check_half(pair: Pair, prompt: list[int]) -> None:
         half.generate(ids, max_new_tokens=3)
 
 
+def check_packed(pair: Pair, prompt: list[int]) -> None:
+    """Packed weights compute the same, and go by the names of separate ones both ways."""
+    ids = torch.tensor([prompt])
+    packed = load_model(pair.source_text, pair.folder).pack_for_inference()
+    near(first(packed(ids)), pair.logits(ids), TINY_LOGITS, "packed logits")
+    near(first(packed(ids[:, :1])), pair.logits(ids[:, :1]), TINY_LOGITS, "one token")
+    state = pair.ours.state_dict()
+    same(packed.state_dict().keys(), state.keys(), "names of the packed model")
+    packed.load_state_dict({name: 1.25 * value for name, value in state.items()})
+    for name, value in packed.state_dict().items():
+        near(value, 1.25 * state[name], 0.0, f"{name} of the packed model")
+
+
 def check_compiled(pair: Pair, prompt: list[int]) -> None:
     """One compilation for the prompt, one for all further tokens."""
     import torch._dynamo as dynamo

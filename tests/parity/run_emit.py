@@ -32,6 +32,7 @@ from emit_checks import (  # noqa: E402
     check_half,
     check_inductor,
     check_names,
+    check_packed,
     check_sampling,
 )
 from emit_pair import Pair, first, near  # noqa: E402
@@ -132,6 +133,9 @@ def tiny_checkpoint(axon: str, tally: Tally, family: Family, name: str) -> None:
     (tiny_encoder if family.kind == "encoder" else tiny_causal)(tally, pair)
     tally.check(f"{folder.name}: parameter names", lambda: check_names(pair))
     prompt = tiny_prompts(theirs.config.vocab_size)[0]
+    if hasattr(pair.ours, "pack_for_inference"):
+        packed = torch.no_grad()(lambda: check_packed(pair, prompt))
+        tally.check(f"{folder.name}: packed", packed)
     if family.name in WITH_GRADIENTS:
         ids = torch.tensor([prompt])
         tally.check(f"{folder.name}: gradients", lambda: check_gradients(pair, ids))

@@ -76,6 +76,7 @@ Result<std::string> emit_torch(const EmitRequest& request, TypeTable& types, Dia
   py::Prelude prelude = prelude_files();
   py::NamePlan names = file_names(prelude);
   Program program{request, calls, joined, tree, types, std::move(prelude), std::move(names)};
+  program.names.reserve(root_name(program));
   program.names.reserve(output_name(program));
   find_needs(program);
   AXON_TRY(std::vector<py::Stmt> classes, write_classes(program));

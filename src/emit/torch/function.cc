@@ -119,14 +119,13 @@ void Function::add_extras(std::vector<Expr>& args, BlockId called, const Needs& 
 
 Result<void> Function::loop(int32_t index) {
   const LoopBlock& loop = p_.outline.loops[static_cast<size_t>(index)];
-  if (!loop.list.valid()) return unsupported("a loop", "its rounds have no parameters");
   std::vector<ValueId> outer = outer_values(index);
   scope_.settle(outer);
   for (ValueId value : outer) scope_.add_use(value);  // they live through all rounds
   std::vector<std::string> carried;
   for (const LoopBlock::Carry& carry : loop.carries) carried.push_back(enter(carry));
   std::vector<Stmt> body;
-  element_ = scope_.fresh(singular(p_.block(loop.list).segment));
+  if (loop.list.valid()) element_ = scope_.fresh(singular(p_.block(loop.list).segment));
   bind_settings(index);
   std::vector<Stmt>* around = scope_.redirect(&body);
   in_store_loop_ = loop.first_store >= 0;
@@ -140,12 +139,15 @@ Result<void> Function::loop(int32_t index) {
   return {};
 }
 
-// What differs from round to round goes beside the element: its store, its settings.
+// What differs from round to round: the element of the list, its store, its settings.
 Stmt Function::loop_head(int32_t index, std::vector<Stmt> body) {
   const LoopBlock& loop = p_.outline.loops[static_cast<size_t>(index)];
-  std::vector<std::string> relative = p_.outline.relative(id_, loop.list);
-  std::vector<Expr> targets = {py::atom(element_)};
-  std::vector<Expr> lists = {reach(py::atom("self"), {relative.begin(), relative.end()})};
+  std::vector<Expr> targets, lists;
+  if (loop.list.valid()) {
+    std::vector<std::string> relative = p_.outline.relative(id_, loop.list);
+    targets.push_back(py::atom(element_));
+    lists.push_back(reach(py::atom("self"), {relative.begin(), relative.end()}));
+  }
   if (loop.first_store >= 0) {
     bool all = loop.count == p_.joined.stores.size();
     Expr from = py::integer(loop.first_store);
@@ -156,6 +158,10 @@ Stmt Function::loop_head(int32_t index, std::vector<Stmt> body) {
   for (auto& [name, numbers] : settings_of(index)) {
     targets.push_back(py::atom(name));
     lists.push_back(std::move(numbers));
+  }
+  if (lists.empty()) {
+    targets.push_back(py::atom("_"));
+    lists.push_back(expand("range({0})", {py::integer(static_cast<int64_t>(loop.count))}));
   }
   if (lists.size() == 1)
     return py::for_(std::move(targets[0]), std::move(lists[0]), std::move(body));

@@ -13,7 +13,7 @@ using py::Stmt;
 
 Stmt from_pretrained(Program& p) {
   p.prelude.use("torch/load_weights");
-  Expr self = py::text(py::class_name(p.request.program));
+  Expr self = py::text(root_name(p));
   std::vector<Stmt> body;
   body.push_back(
       py::docstring("The model with the weights of a directory's safetensors files.\n\n"
@@ -27,6 +27,16 @@ Stmt from_pretrained(Program& p) {
                      self, std::move(body));
   out.decorators = {py::atom("classmethod")};
   return out;
+}
+
+Stmt pack_for_inference(Program& p) {
+  p.prelude.use("torch/pack_experts");
+  std::vector<Stmt> body = {
+      py::docstring(
+          "Makes one tensor of the matrices of all experts, in place.\n\nNames and shapes of "
+          "`state_dict` stay as they are."),
+      py::return_(expand("pack_experts(self)"))};
+  return py::def("pack_for_inference", {{"self", {}, {}}}, py::text(root_name(p)), std::move(body));
 }
 
 // `[None, 3, C, 64]` as a shape of a store.
@@ -118,6 +128,7 @@ Stmt generate(Program& p) {
 
 std::vector<Stmt> root_methods(Program& p) {
   std::vector<Stmt> out = {from_pretrained(p)};
+  if (!p.joined.banks.empty()) out.push_back(pack_for_inference(p));
   if (!p.calls.cached) return out;
   out.push_back(init_cache(p));
   if (p.calls.roles.ids >= 0 && p.calls.roles.logits >= 0) out.push_back(generate(p));

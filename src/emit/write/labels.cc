@@ -92,7 +92,7 @@ std::string block_doc(const Program& p, BlockId id) {
 }
 
 std::string block_class_name(Program& p, BlockId id) {
-  if (p.is_root(id)) return p.names.unique(py::class_name(p.request.program));
+  if (p.is_root(id)) return root_name(p);
   std::string segment = p.block(id).segment;
   BlockId up = p.block(id).parent;
   if (segment[0] == '{' || std::isdigit(static_cast<unsigned char>(segment[0]))) {
@@ -104,6 +104,8 @@ std::string block_class_name(Program& p, BlockId id) {
   if (taken && up.valid() && !p.is_root(up)) {
     bool round = p.block(up).segment[0] == '{';
     name = py::class_name(p.block(round ? p.block(up).parent : up).segment) + name;
+  } else if (name == root_name(p)) {
+    name += "Model";
   }
   return p.names.unique(name);
 }
@@ -112,9 +114,9 @@ std::string singular(const std::string& text) {
   return text.size() > 2 && text.back() == 's' ? text.substr(0, text.size() - 1) : text;
 }
 
-std::string output_name(const Program& program) {
-  return py::class_name(program.request.program) + "Output";
-}
+std::string root_name(const Program& program) { return py::class_name(program.request.program); }
+
+std::string output_name(const Program& program) { return root_name(program) + "Output"; }
 
 std::string input_name(const Program& program, int role) {
   if (role < 0) return "";

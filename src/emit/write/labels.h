@@ -22,6 +22,8 @@ std::string block_class_name(Program& program, BlockId id);
 std::string function_doc(const Program& program, BlockId id, const Scope& scope);
 // `layers` → `layer`.
 std::string singular(const std::string& text);
+// The class of the whole program; reserved in the file's plan.
+std::string root_name(const Program& program);
 // The class of several results.
 std::string output_name(const Program& program);
 // The name of MAIN's input in role `role`; empty when there is none.

@@ -1,0 +1,442 @@
+"""gemma2 as a PyTorch module, written by axon 0.
+
+Made again by: axon compile gemma2
+Hash of the program and its configuration: 55f4fcfaff591635
+"""
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+from typing import NamedTuple, TypeVar
+
+import torch
+import torch.nn.functional as F
+from safetensors.torch import load_file
+from torch import Tensor, nn
+
+
+class OffsetRMSNorm(nn.Module):
+    """x / rms(x) * (weight + 1), over the last axis."""
+
+    def __init__(self, width: int, eps: float) -> None:
+        super().__init__()
+        self.weight = nn.Parameter(torch.empty(width))
+        self.eps = eps
+
+    def forward(self, x: Tensor) -> Tensor:
+        """[..., width] -> [..., width]."""
+        return F.rms_norm(x, self.weight.shape, self.weight + 1.0, self.eps)
+
+
+def rope(x: Tensor, sin: Tensor, cos: Tensor) -> Tensor:
+    """Turns element i with element i + D / 2 by the angles of its position: [B, H, S, D].
+
+    The first half of `sin` is negated, which saves negating half of every `x`.
+    """
+    first, second = x.chunk(2, -1)
+    swapped = torch.cat((second, first), -1)
+    return torch.addcmul(x * cos.to(x.dtype), swapped, sin.to(x.dtype))
+
+
+def capped_attention(
+    q: Tensor, k: Tensor, v: Tensor, keep: Tensor, scale: float, cap: float
+) -> Tensor:
+    """Scores within -cap … cap; heads of `q` share those of `k`: [B, H, S, D]."""
+    shared = q.unflatten(1, (k.shape[1], -1))
+    scores = cap * torch.tanh(shared @ k[:, :, None].mT * (scale / cap))
+    seen = keep[:, None]
+    least = torch.finfo(scores.dtype).min
+    weights = scores.masked_fill(~seen, least).softmax(-1).masked_fill(~seen, 0)
+    return (weights @ v[:, :, None]).flatten(1, 2)
+
+
+def causal_mask(
+    slots: Tensor, count: int, real: Tensor | None, window: int | None = None
+) -> Tensor:
+    """The mask [B or 1, 1, S, count] of keys at or before each query's slot, padding out."""
+    behind = slots[:, None] - torch.arange(count, device=slots.device)
+    keep = behind >= 0 if window is None else (behind >= 0) & (behind < window)
+    return keep[None, None] if real is None else keep & real[:, None, None, :]
+
+
+AnyModule = TypeVar("AnyModule", bound=nn.Module)
+
+
+# Endings of names in old checkpoints.
+OLD_ENDINGS = {
+    ".LayerNorm.gamma": ".LayerNorm.weight",
+    ".LayerNorm.beta": ".LayerNorm.bias",
+}
+
+
+def present_name(name: str) -> str:
+    """The name under which a stored tensor is read."""
+    for old, new in OLD_ENDINGS.items():
+        if name.endswith(old):
+            return name.removesuffix(old) + new
+    return name
+
+
+def weight_files(directory: Path) -> list[Path]:
+    """The files that the index names, or the one file."""
+    index = directory / "model.safetensors.index.json"
+    if not index.exists():
+        return [directory / "model.safetensors"]
+    names = json.loads(index.read_text(encoding="utf-8"))["weight_map"].values()
+    return [directory / name for name in sorted(set(names))]
+
+
+def load_weights(
+    kind: type[AnyModule],
+    directory: str | Path,
+    dtype: torch.dtype,
+    device: str | torch.device,
+) -> AnyModule:
+    """A model of class `kind` with the directory's weights, each under its stored name."""
+    with torch.device("meta"):
+        model = kind()
+    wanted = model.state_dict().keys()
+    weights: dict[str, Tensor] = {}
+    unread: list[str] = []
+    for file in weight_files(Path(directory)):
+        for stored, tensor in load_file(file).items():
+            name = stored if stored in wanted else present_name(stored)
+            if name in wanted:
+                weights[name] = tensor.to(device=device, dtype=dtype)
+            else:
+                unread.append(stored)
+    model.load_state_dict(weights, strict=True, assign=True)
+    setattr(model, "unread", sorted(unread))
+    return model.eval()
+
+
+class Store:
+    """The tensors of one layer, each [B, H, capacity, D]."""
+
+    def __init__(self, *tensors: Tensor) -> None:
+        self.tensors = tensors
+        self.empty = True
+
+    @classmethod
+    def create(cls, like: Tensor, *shapes: tuple[int, ...]) -> "Store":
+        """Zeros of the given shapes, with the element type and device of `like`."""
+        return cls(*(like.new_zeros(shape) for shape in shapes))
+
+    def update(self, slots: Tensor, *new: Tensor) -> list[Tensor]:
+        """Writes new positions; gives all that later positions see."""
+        stores = [store.index_copy_(2, slots, x) for store, x in zip(self.tensors, new)]
+        return list(new) if self.empty else stores
+
+
+class Cache:
+    """The stores of all layers and how many positions are written."""
+
+    def __init__(
+        self, layers: list[Store], capacity: int, device: torch.device
+    ) -> None:
+        self.layers = layers
+        self.capacity = capacity
+        self.length = torch.zeros((), dtype=torch.int64, device=device)
+        self.empty = True
+
+    def advance(self, count: int) -> None:
+        """Counts positions that a call has written."""
+        self.length += count
+        self.empty = False
+        for layer in self.layers:
+            layer.empty = False
+
+
+def call_span(past: Cache | None, ids: Tensor) -> tuple[Tensor, int]:
+    """The positions that a call on `ids` [B, S] writes, [S], and the number of keys it sees.
+
+    A call that starts a cache sees its own positions only; later ones see the whole stores.
+    """
+    slots = torch.arange(ids.shape[1], device=ids.device)
+    if past is None or past.empty:
+        return slots, ids.shape[1]
+    return slots + past.length, past.capacity
+
+
+def fit_mask(mask: Tensor, count: int) -> Tensor:
+    """A padding mask as booleans, [B, count]; positions that it does not name are real."""
+    if mask.shape[1] < count:
+        mask = F.pad(mask, (0, count - mask.shape[1]), value=1)
+    return mask[:, :count].bool()
+
+
+class Sampling(NamedTuple):
+    """How the next token is drawn from logits."""
+
+    temperature: float
+    top_k: int
+    top_p: float
+    generator: torch.Generator | None
+
+    def pick(self, logits: Tensor) -> Tensor:
+        """The likeliest token of each row, or one drawn: [B, V] -> [B]."""
+        if self.temperature <= 0:
+            return logits.argmax(-1)
+        logits = logits.float() / self.temperature
+        if self.top_k > 0:
+            least = logits.topk(min(self.top_k, logits.shape[-1])).values[:, -1:]
+            logits = logits.masked_fill(logits < least, float("-inf"))
+        weights = logits.softmax(-1)
+        if self.top_p < 1.0:
+            ranked, order = weights.sort(-1, descending=True)
+            ranked = ranked * (ranked.cumsum(-1) - ranked < self.top_p)
+            weights = torch.zeros_like(weights).scatter(-1, order, ranked)
+        return torch.multinomial(weights, 1, generator=self.generator)[:, 0]
+
+
+def generate(
+    model: nn.Module,
+    cache: Cache,
+    ids: Tensor,
+    mask: Tensor | None,
+    count: int,
+    ends: list[int],
+    pad: int | None,
+    sampling: Sampling,
+) -> Tensor:
+    """Appends up to `count` tokens to `ids` [B, S]; ended rows get the padding token."""
+    rows, prompt = ids.shape
+    pad = pad if pad is not None else (ends[0] if ends else 0)
+    out = ids.new_full((rows, prompt + count), pad)
+    out[:, :prompt] = ids
+    if mask is not None:  # as wide as the cache from the start: new tokens are real
+        mask = torch.cat((mask.bool(), mask.new_ones((rows, count)).bool()), 1)
+    stops = torch.tensor(ends, device=ids.device)
+    running = torch.ones(rows, dtype=torch.bool, device=ids.device)
+    for place in range(prompt, prompt + count):
+        logits = model(ids, mask, cache, last=1)[0]
+        token = torch.where(running, sampling.pick(logits[:, -1]), pad)
+        out[:, place] = token
+        ids = token[:, None]
+        if ends:
+            running = running & ~torch.isin(token, stops)
+            if not running.any():
+                return out[:, : place + 1]
+    return out
+
+
+class Gemma2Output(NamedTuple):
+    """What a call gives."""
+
+    logits: Tensor
+    new_kv: Cache | None
+
+
+class SelfAttn(nn.Module):
+    """`model.layers.{i}.self_attn`."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.q_proj = nn.Linear(60, 84, bias=False)
+        self.k_proj = nn.Linear(60, 28, bias=False)
+        self.v_proj = nn.Linear(60, 28, bias=False)
+        self.o_proj = nn.Linear(84, 60, bias=False)
+
+    def forward(
+        self,
+        x: Tensor,
+        sin: Tensor,
+        cos: Tensor,
+        mask: Tensor,
+        slots: Tensor,
+        past: Store | None,
+    ) -> Tensor:
+        """x [B, S, HIDDEN], sin [B, 1, S, HEAD_DIM], cos [B, 1, S, HEAD_DIM],
+        mask [B, 1, S, C] -> [B, S, HIDDEN].
+        """
+        B, S, _ = x.shape
+        q = self.q_proj(x).reshape(B, S, 6, 14).transpose(1, 2)
+        k = self.k_proj(x).reshape(B, S, 2, 14).transpose(1, 2)
+        k = rope(k, sin, cos)
+        v = self.v_proj(x).reshape(B, S, 2, 14).transpose(1, 2)
+        if past is not None:
+            k, v = past.update(slots, k, v)
+        x = capped_attention(
+            rope(q, sin, cos), k, v, mask, scale=0.22360679774997894, cap=1.5
+        )
+        return self.o_proj(x.transpose(1, 2).reshape(B, S, 84))
+
+
+class Mlp(nn.Module):
+    """`model.layers.{i}.mlp` (gemma2.axon:84)."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.gate_proj = nn.Linear(60, 92, bias=False)
+        self.up_proj = nn.Linear(60, 92, bias=False)
+        self.down_proj = nn.Linear(92, 60, bias=False)
+
+    def forward(self, x: Tensor) -> Tensor:
+        """x [B, S, HIDDEN] -> [B, S, HIDDEN]."""
+        gate = F.gelu(self.gate_proj(x), approximate="tanh")
+        return self.down_proj(gate * self.up_proj(x))
+
+
+class Layer(nn.Module):
+    """`model.layers.{i}` (gemma2.axon:90)."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.input_layernorm = OffsetRMSNorm(60, eps=1e-06)
+        self.self_attn = SelfAttn()
+        self.post_attention_layernorm = OffsetRMSNorm(60, eps=1e-06)
+        self.pre_feedforward_layernorm = OffsetRMSNorm(60, eps=1e-06)
+        self.mlp = Mlp()
+        self.post_feedforward_layernorm = OffsetRMSNorm(60, eps=1e-06)
+
+    def forward(
+        self,
+        x: Tensor,
+        sin: Tensor,
+        cos: Tensor,
+        mask: Tensor,
+        slots: Tensor,
+        past: Store | None,
+    ) -> Tensor:
+        """x [B, S, HIDDEN], sin [B, 1, S, HEAD_DIM], cos [B, 1, S, HEAD_DIM],
+        mask [B, 1, S, C] -> [B, S, HIDDEN].
+        """
+        y = self.post_attention_layernorm(
+            self.self_attn(self.input_layernorm(x), sin, cos, mask, slots, past)
+        )
+        x = x + y
+        y = self.post_feedforward_layernorm(self.mlp(self.pre_feedforward_layernorm(x)))
+        return x + y
+
+
+class Model(nn.Module):
+    """`model`."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.embed_tokens = nn.Embedding(131, 60)
+        self.layers = nn.ModuleList(Layer() for _ in range(3))
+        self.norm = OffsetRMSNorm(60, eps=1e-06)
+
+    def forward(
+        self,
+        input_ids: Tensor,
+        sin: Tensor,
+        cos: Tensor,
+        keep: Tensor,
+        keep_2: Tensor,
+        slots: Tensor,
+        stores: Sequence[Store | None],
+        last: int | None,
+    ) -> Tensor:
+        """input_ids [B, S], sin [B, 1, S, HEAD_DIM], cos [B, 1, S, HEAD_DIM],
+        keep [B, 1, S, C], keep_2 [B, 1, S, C] -> [B, S, VOCAB].
+        """
+        x = self.embed_tokens(input_ids) * 7.745966692414834
+        for layer, past, mask in zip(self.layers, stores, (keep, keep_2, keep)):
+            x = layer(x, sin, cos, mask, slots, past)
+        x = self.norm(x)
+        if last is not None:
+            x = x[:, -last:]
+        return F.linear(x, self.embed_tokens.weight)
+
+
+class Gemma2(nn.Module):
+    """The program `gemma2` (gemma2.axon:97)."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.model = Model()
+
+    def forward(
+        self,
+        input_ids: Tensor,
+        attn_mask: Tensor | None = None,
+        past_kv: Cache | None = None,
+        use_cache: bool = False,
+        capacity: int | None = None,
+        last: int | None = None,
+    ) -> Gemma2Output:
+        """input_ids [B, S], attn_mask [B, K] -> logits [B, S, VOCAB]."""
+        if use_cache and past_kv is None:
+            past_kv = self.init_cache(input_ids.shape[0], capacity)
+        slots, key_count = call_span(past_kv, input_ids)
+        stores: Sequence[Store | None] = (
+            [None] * 3 if past_kv is None else past_kv.layers
+        )
+        if attn_mask is not None:
+            attn_mask = fit_mask(attn_mask, key_count)
+        B, S = input_ids.shape
+        if attn_mask is None:
+            positions = slots.reshape(1, S).expand(B, S)
+        else:
+            positions = torch.where(
+                attn_mask, attn_mask.long().cumsum(1) - 1, 1
+            ).index_select(1, slots)
+        x = (
+            torch.arange(7, device=positions.device).float()
+            * 2.0
+            / 14
+            * -9.210340371976184
+        )
+        position = positions.float().reshape(B, 1, S, 1)
+        angle = position * x.exp().reshape(1, 1, 1, 7)
+        x = angle.sin()
+        x_2 = angle.cos()
+        keep = causal_mask(slots, key_count, attn_mask, window=9)
+        keep_2 = causal_mask(slots, key_count, attn_mask)
+        cos = torch.cat((x_2, x_2), -1)
+        logits = self.model(
+            input_ids, torch.cat((-x, x), -1), cos, keep, keep_2, slots, stores, last
+        )
+        logits = 2.0 * (logits / 2.0).tanh()
+        if past_kv is not None:
+            past_kv.advance(slots.shape[0])
+        return Gemma2Output(logits, past_kv)
+
+    @classmethod
+    def from_pretrained(
+        cls,
+        directory: str | Path,
+        dtype: torch.dtype = torch.float32,
+        device: str | torch.device = "cpu",
+    ) -> "Gemma2":
+        """The model with the weights of a directory's safetensors files.
+
+        Tensors that the program does not read are dropped and listed in `unread`.
+        """
+        return load_weights(cls, directory, dtype, device)
+
+    def init_cache(self, batch: int, capacity: int | None = None) -> Cache:
+        """Empty stores with room for `capacity` positions."""
+        if capacity is None:
+            capacity = 256
+        like = next(self.parameters())
+        layers = [
+            Store.create(like, (batch, 2, capacity, 14), (batch, 2, capacity, 14))
+            for _ in range(3)
+        ]
+        return Cache(layers, capacity, like.device)
+
+    @torch.no_grad()
+    def generate(
+        self,
+        input_ids: Tensor,
+        attn_mask: Tensor | None = None,
+        max_new_tokens: int = 20,
+        eos_token_id: int | Sequence[int] = (),
+        pad_token_id: int | None = None,
+        temperature: float = 0.0,
+        top_k: int = 0,
+        top_p: float = 1.0,
+        generator: torch.Generator | None = None,
+    ) -> Tensor:
+        """The prompt followed by new tokens, [B, S + new]: the likeliest each, or drawn at a
+        `temperature` above 0. A row ends at an end token; rows are padded on the left.
+        """
+        ends = [eos_token_id] if isinstance(eos_token_id, int) else list(eos_token_id)
+        cache = self.init_cache(input_ids.shape[0], input_ids.shape[1] + max_new_tokens)
+        pick = Sampling(temperature, top_k, top_p, generator)
+        return generate(
+            self, cache, input_ids, attn_mask, max_new_tokens, ends, pad_token_id, pick
+        )
