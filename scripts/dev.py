@@ -353,8 +353,6 @@ def verb_test(args: argparse.Namespace) -> None:
         tally.program("layout", layout)
     conformance = ROOT / "scripts" / "conformance.py"
     dev = build("dev", "all")
-    library = [sys.executable, ROOT / "scripts" / "gen_library.py", dev / "bin"]
-    tally.program("docs/library.md", [*library, "--check"])
     for program in unit_programs(dev):
         tally.program(f"{program.name} (sanitizers)", [program])
     tally.program("conformance", [sys.executable, conformance, dev])
@@ -375,13 +373,7 @@ def fail_nothing(tally: Tally, paths: list[str]) -> Tally:
 
 
 # Programs that the tests of the release command run beside it.
-TEST_TOOLS = [
-    "tokenize_check",
-    "program_save",
-    "session_check",
-    "library_list",
-    "case_run",
-]
+TEST_TOOLS = ["tokenize_check", "program_save", "session_check"]
 
 
 def cli_scripts(pattern: str = "test_*.py") -> list[pathlib.Path]:
@@ -435,9 +427,6 @@ def verb_accept(args: argparse.Namespace) -> None:
                 cwd=ROOT,
                 check=False,
             )
-    if not args.paths or "tests/library" in args.paths:
-        generate = ROOT / "scripts" / "gen_library.py"
-        run(sys.executable, generate, folder / "bin", cwd=ROOT)
     run("git", "status", "--short", "tests", "docs", cwd=ROOT)
 
 

@@ -46,7 +46,6 @@ class Planner {
   bool has_extras() const;
   bool lower_phase(Call& call, const opt::Specialised& flat);
   void add_checks(Call& call, const opt::Specialised& flat);
-  bool check_outputs(const std::vector<opt::TreeId>& outputs, const std::vector<NameId>& names);
   std::string text_of(NameId name) const { return std::string(context_.names.text(name)); }
   bool fail(std::string_view what, std::string_view why);
 

@@ -35,6 +35,7 @@ class Joiner {
       if (!input.valid()) continue;  // no tensor: a flag that calls leave out
       AXON_TRY_VOID(merge_call(out_, calls_.without[k], input, calls_.forest, types_));
     }
+    peel_references();
     AXON_TRY_VOID(find_stores());
     make_keeps(out_, calls_, types_);
     make_banks(out_, *calls_.answers.params, types_);
@@ -77,6 +78,19 @@ class Joiner {
       out_.outputs.emplace_back(all.output_names[i], operand);
     }
     return {};
+  }
+
+  // What is counted needs a tensor for its device only: the one that filled ones were made like.
+  void peel_references() {
+    for (NodeId id : out_.order) {
+      Node& node = out_.steps[id].node;
+      if (node.op != Op::Arange) continue;
+      while (const auto* ref = node.inputs[0].get<graph::Ref>()) {
+        const Node* like = out_.producer(ref->value);
+        if (!like || (like->op != Op::Zeros && like->op != Op::Full)) break;
+        node.inputs[0] = Operand(like->inputs[0]);
+      }
+    }
   }
 
   // ---- stores --------------------------------------------------------------------------------

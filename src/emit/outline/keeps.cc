@@ -103,6 +103,8 @@ class Keeps {
     Step step;
     step.kind = Step::Kind::Bias;
     step.node.inputs = {bias, keep};
+    if (const Node* maker = j_.producer(bias.as<graph::Ref>().value))
+      step.node.scope = maker->scope;
     step.node.span = row(attention).span;
     graph::Value value = j_.values[bias.as<graph::Ref>().value];
     value.name = dims_.names().intern("bias");

@@ -128,9 +128,10 @@ class Merger {
   // The value of the call that the joined value also stands for, if their operations are alike.
   bool unify(ValueId mine, ValueId theirs) {
     auto known = same_.find(theirs);
-    if (known != same_.end()) return known->second == mine;
+    if (known != same_.end() && known->second == mine) return true;
     NodeId id = joined_.values[mine].producer, other = module_.values[theirs].producer;
-    if (!id.valid() || !other.valid()) return false;
+    if (const auto* given = given_of(id)) return unify(given->value, theirs);
+    if (known != same_.end() || !id.valid() || !other.valid()) return false;
     if (taken_.count(id)) return equal(mine, theirs);
     const Node &a = joined_.steps[id].node, &b = module_.nodes[other];
     if (joined_.steps[id].kind != Step::Kind::Node || !alike(a, b) ||
@@ -141,6 +142,13 @@ class Merger {
     for (size_t i = 0; i < a.outputs.size(); ++i) same_[b.outputs[i]] = a.outputs[i];
     for (size_t i = 0; i < b.inputs.size(); ++i) operand(a.inputs[i], b.inputs[i], {id, i});
     return true;
+  }
+
+  // In this call the inputs of other choices are given.
+  const graph::Ref* given_of(NodeId id) const {
+    if (!id.valid()) return nullptr;
+    const Step& step = joined_.steps[id];
+    return step.kind == Step::Kind::Choice ? step.node.inputs[1].get<graph::Ref>() : nullptr;
   }
 
   // A step that stands for operations of several scopes is at home in what they share.
@@ -157,9 +165,11 @@ class Merger {
   // for several of this call.
   bool equal(ValueId mine, ValueId theirs) {
     auto known = same_.find(theirs);
-    if (known != same_.end()) return known->second == mine;
+    if (known != same_.end() && known->second == mine) return true;
     NodeId id = joined_.values[mine].producer, other = module_.values[theirs].producer;
-    if (!id.valid() || !other.valid() || joined_.steps[id].kind != Step::Kind::Node) return false;
+    if (const auto* given = given_of(id)) return equal(given->value, theirs);
+    if (known != same_.end() || !id.valid() || !other.valid()) return false;
+    if (joined_.steps[id].kind != Step::Kind::Node) return false;
     const Node &a = joined_.steps[id].node, &b = module_.nodes[other];
     if (!alike(a, b) || joined_.values[mine].output_index != module_.values[theirs].output_index)
       return false;

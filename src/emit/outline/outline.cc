@@ -9,6 +9,7 @@
 #include <unordered_map>
 #include <unordered_set>
 
+#include "emit/outline/graft.h"
 #include "support/text.h"
 
 namespace axon::emit {
@@ -36,6 +37,7 @@ class Outliner {
     out_.blocks[out_.root].kind = Block::Kind::Class;
     AXON_TRY_VOID(place_loops());
     for (size_t i = 0; i < out_.blocks.size(); ++i) AXON_TRY_VOID(fill(out_.blocks.id_at(i)));
+    AXON_TRY_VOID(graft_rounds(out_));
     return std::move(out_);
   }
 
@@ -123,9 +125,8 @@ class Outliner {
 
   Result<void> register_step(NodeId id) {
     const Step& step = joined_.steps[id];
-    std::string scope = step.kind == Step::Kind::Node || step.kind == Step::Kind::Write
-                            ? dotted(step.node.scope, names_)
-                            : "";
+    bool placed = step.kind != Step::Kind::Choice && step.kind != Step::Kind::Keep;
+    std::string scope = placed ? dotted(step.node.scope, names_) : "";
     std::vector<std::string> params = params_of(step.node, names_);
     for (const std::string& path : params) {
       size_t dot = path.rfind('.');
@@ -214,6 +215,7 @@ class Outliner {
     if (id == out_.root || block(id).kind == Block::Kind::List) return here;
     if (here.empty() && called_below(id) < 2) return here;
     if (children.empty() && take_layer(id, here)) return here;
+    if (beside_rounds(id)) return here;
     // Reads of parameters from far away, which no child could hold, must not spoil the class.
     std::vector<NodeId> inside = here, outside;
     if (!may_be_class(id, subtree(id, inside))) {
@@ -228,6 +230,18 @@ class Outliner {
     block(id).kind = Block::Kind::Class;
     for (NodeId step : inside) assigned_[step] = id;
     return outside;
+  }
+
+  // Below a number in a list of rounds: what is read of one round only (graft.h).
+  bool beside_rounds(BlockId id) const {
+    for (BlockId up = id; out_.blocks[up].parent.valid(); up = out_.blocks[up].parent) {
+      const std::string& segment = out_.blocks[up].segment;
+      if (segment.empty() || segment[0] < '0' || segment[0] > '9') continue;
+      for (BlockId other : out_.blocks[out_.blocks[up].parent].children) {
+        if (out_.blocks[other].segment[0] == '{' && !out_.blocks[other].is_item) return true;
+      }
+    }
+    return false;
   }
 
   // Blocks that a class here would call; the rounds of a loop count as several.
@@ -263,9 +277,9 @@ class Outliner {
       bool whole = own == block(id).params.size() && others == 0 && own > 0;
       if (whole && inner_reads(step).size() == 1) readers.push_back(step);
     }
-    if (readers.empty() || (readers.size() != here.size() && readers.size() == 1 &&
-                            here.size() > 1 && may_be_class(id, here)))
-      return false;
+    bool class_rather =
+        readers.size() == 1 && here.size() > 1 && !beside_rounds(id) && may_be_class(id, here);
+    if (readers.empty() || class_rather) return false;
     block(id).kind = Block::Kind::Layer;
     assigned_[readers[0]] = id;
     std::erase(here, readers[0]);
@@ -588,8 +602,13 @@ class Outliner {
 
 std::vector<std::string> Outline::relative(BlockId from, BlockId to) const {
   std::vector<std::string> out;
-  for (BlockId up = to; up != from; up = blocks[up].parent)
-    out.insert(out.begin(), blocks[up].segment);
+  int64_t only = -1;
+  for (BlockId up = to; up != from; up = blocks[up].parent) {
+    only = std::max(only, blocks[up].only);
+    bool round = only >= 0 && blocks[up].segment[0] == '{';
+    out.insert(out.begin(), round ? std::to_string(only) : blocks[up].segment);
+    if (round) only = -1;
+  }
   return out;
 }
 

@@ -47,6 +47,7 @@ struct Block {
   bool writes = false;   // a step of kind Write is within
   int32_t bank = -1;     // the block is one of the modules of this bank, or within it
   bool is_item = false;  // it is one of the bank's modules itself
+  int64_t only = -1;     // of the rounds of the list around it, the one that has this block
 };
 
 // A kept loop: `for i in range(count)`, with the items of one round.

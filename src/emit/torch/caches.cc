@@ -32,7 +32,7 @@ Expr Function::keep_mask(const Step& step) {
   bool windowed = node.attrs[3].value.kind() != OperandKind::Null;
   if (!causal && !windowed) {
     const auto* padding = node.inputs[0].get<graph::Ref>();
-    bool optional = false;
+    bool optional = may_be_none(padding->value);
     for (const JoinedInput& input : p_.joined.inputs)
       optional |= input.value == padding->value && input.optional;
     Expr mask = value(node.inputs[0]);

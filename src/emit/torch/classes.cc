@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <cctype>
+#include <map>
 
 #include "emit/py/print.h"
 #include "emit/py/template.h"
@@ -79,7 +80,20 @@ class Classes {
     if (block.kind == Block::Kind::List) return list_maker(id);
     if (block.kind == Block::Kind::Layer && p_.classes.count(id) == 0)
       return *layer_constructor(p_, id);
-    return py::call(py::atom(p_.classes.at(id)));
+    std::vector<Expr> args;
+    for (const auto& [flag, round] : flags_of(id)) args.push_back(py::atom(flag));
+    return py::call(py::atom(p_.classes.at(id)), std::move(args));
+  }
+
+  // Parts that only one round of the list around a block has: constructors are told.
+  std::map<std::string, int64_t> flags_of(BlockId id) const {
+    std::map<std::string, int64_t> out;
+    for (BlockId child : p_.block(id).children) {
+      const Block& block = p_.block(child);
+      if (block.only >= 0) out["has_" + block.segment] = block.only;
+      if (block.only < 0 && block.segment[0] != '{') out.merge(flags_of(child));
+    }
+    return out;
   }
 
   Result<Expr> list_maker(BlockId id) {
@@ -92,7 +106,12 @@ class Classes {
         if (count < 0 || p_.block(id).children.size() != 1)
           return unsupported(what(p_.block(id)), "they are numbered in several ways");
         Expr rounds = expand("range({0})", {py::integer(count)});
-        Expr each{Expr::Kind::ForIn, "", {std::move(element), py::atom("_"), std::move(rounds)}};
+        std::map<std::string, int64_t> flags = flags_of(child);
+        if (!flags.empty()) element.items.resize(1);
+        for (const auto& [flag, round] : flags)
+          element.items.push_back(py::keyword(flag, expand("i == {0}", {py::integer(round)})));
+        Expr variable = py::atom(flags.empty() ? "_" : "i");
+        Expr each{Expr::Kind::ForIn, "", {std::move(element), variable, std::move(rounds)}};
         return py::call(list_kind(child), {std::move(each)});
       }
       if (segment != std::to_string(elements.size()))
@@ -126,7 +145,9 @@ class Classes {
           py::is_keyword(segment))
         return unsupported(what(p_.block(child)), "a segment is no name in Python");
       AXON_TRY(Expr made, maker(child));
-      body.push_back(py::assign(expand("self." + segment), std::move(made)));
+      Stmt set = py::assign(expand("self." + segment), std::move(made));
+      if (p_.block(child).only >= 0) set = py::if_(py::atom("has_" + segment), {std::move(set)});
+      body.push_back(std::move(set));
     }
     for (const BlockParam& param : p_.block(id).params) {
       std::vector<Expr> sizes;
@@ -136,7 +157,9 @@ class Classes {
       body.push_back(py::assign(expand("self." + param.name), std::move(value)));
     }
     if (!body.empty()) body.insert(body.begin(), py::evaluate(expand("super().__init__()")));
-    return py::def("__init__", {{"self", {}, {}}}, py::atom("None"), std::move(body));
+    std::vector<py::Param> params = {{"self", {}, {}}};
+    for (const auto& [flag, round] : flags_of(id)) params.push_back({flag, py::atom("bool"), {}});
+    return py::def("__init__", std::move(params), py::atom("None"), std::move(body));
   }
 
   Program& p_;

@@ -17,9 +17,16 @@ using py::Stmt;
 
 namespace {
 
-Expr reach(Expr from, const std::vector<std::string_view>& segments) {
+// Elements of lists are modules of any kind: what is within them is asked for by name.
+Expr reach(Expr from, const std::vector<std::string_view>& segments, std::string_view asked) {
+  auto is_number = [](std::string_view s) { return s[0] >= '0' && s[0] <= '9'; };
+  for (size_t i = 0; i + 1 < segments.size(); ++i) {
+    if (!is_number(segments[i])) continue;
+    std::vector<std::string> path(segments.begin(), segments.end());
+    return py::call(py::attribute(std::move(from), asked), {py::text(join(path, "."))});
+  }
   for (std::string_view segment : segments) {
-    if (segment[0] >= '0' && segment[0] <= '9')
+    if (is_number(segment))
       from = py::index(std::move(from), {py::atom(segment)});
     else
       from = py::attribute(std::move(from), segment);
@@ -54,15 +61,15 @@ Expr Function::param(const std::string& path) {
   if (foreign != foreign_.end()) return py::atom(foreign->second);
   std::string_view rest = path;
   if (!block_.path.empty()) rest.remove_prefix(block_.path.size() + 1);
-  return reach(py::atom("self"), split(rest, '.'));
+  return reach(py::atom("self"), split(rest, '.'), "get_parameter");
 }
 
 // The module of a called block, seen from here.
 Expr Function::module_of(BlockId called) const {
   std::vector<std::string> segments = p_.outline.relative(id_, called);
+  if (p_.block(called).is_item) segments.pop_back();  // the list itself is called
   Expr from = py::atom("self");
   std::vector<std::string_view> rest;
-  if (p_.block(called).is_item) segments.pop_back();  // the list itself is called
   for (const std::string& segment : segments) {
     if (segment[0] == '{') {
       from = py::atom(element_);
@@ -71,7 +78,7 @@ Expr Function::module_of(BlockId called) const {
       rest.push_back(segment);
     }
   }
-  return reach(std::move(from), rest);
+  return reach(std::move(from), rest, "get_submodule");
 }
 
 Result<void> Function::call(BlockId called) {
@@ -146,7 +153,7 @@ Stmt Function::loop_head(int32_t index, std::vector<Stmt> body) {
   if (loop.list.valid()) {
     std::vector<std::string> relative = p_.outline.relative(id_, loop.list);
     targets.push_back(py::atom(element_));
-    lists.push_back(reach(py::atom("self"), {relative.begin(), relative.end()}));
+    lists.push_back(reach(py::atom("self"), {relative.begin(), relative.end()}, "get_submodule"));
   }
   if (loop.first_store >= 0) {
     bool all = loop.count == p_.joined.stores.size();

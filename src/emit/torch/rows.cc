@@ -198,11 +198,19 @@ Expr sum(const Node& node, RowContext& context) {
   return expand("{0}.sum({1})", {x, axis});
 }
 
+// Limits of whole numbers are whole, or the result would not be.
 Expr clamp(const Node& node, RowContext& context) {
+  DType dtype = context.dtype(node.inputs[0]);
   Expr x = context.value(node.inputs[0]);
   std::vector<Expr> args;
-  if (!is_null(node.inputs[1])) args.push_back(py::keyword("min", context.value(node.inputs[1])));
-  if (!is_null(node.inputs[2])) args.push_back(py::keyword("max", context.value(node.inputs[2])));
+  for (size_t i : {size_t{1}, size_t{2}}) {
+    if (is_null(node.inputs[i])) continue;
+    const auto* number = node.inputs[i].get<graph::LitFloat>();
+    bool whole = number && dtype != DType::Unknown && !is_float(dtype);
+    Expr limit =
+        whole ? py::integer(static_cast<int64_t>(number->value)) : context.value(node.inputs[i]);
+    args.push_back(py::keyword(i == 1 ? "min" : "max", std::move(limit)));
+  }
   return py::call(py::attribute(std::move(x), "clamp"), std::move(args));
 }
 

@@ -1,4 +1,6 @@
 // What functions take and give.
+#include <algorithm>
+
 #include "emit/py/template.h"
 #include "emit/torch/forward.h"
 #include "emit/torch/function.h"
@@ -38,7 +40,10 @@ std::vector<py::Param> Function::parameters() {
 }
 
 std::vector<py::Param> Function::root_parameters(std::vector<py::Param> out) {
-  for (const JoinedInput& input : p_.joined.inputs) {
+  std::vector<JoinedInput> inputs = p_.joined.inputs;  // those that must be given first
+  std::stable_partition(inputs.begin(), inputs.end(),
+                        [](const JoinedInput& input) { return !input.optional; });
+  for (const JoinedInput& input : inputs) {
     py::Param param;
     param.name = scope_.parameter(input.value);
     param.annotation = expand(input.optional ? "Tensor | None" : "Tensor");
@@ -71,7 +76,7 @@ void Function::begin() {
 
 void Function::begin_cache() {
   const opt::Roles& roles = p_.calls.roles;
-  Expr first = py::atom(*scope_.name_of(p_.joined.inputs[0].value)), past = py::atom(past_);
+  Expr first = py::atom(input_name(p_, roles.ids)), past = py::atom(past_);
   if (roles.use_cache >= 0 && roles.capacity >= 0) {
     Expr wanted = py::atom(input_name(p_, roles.use_cache));
     Expr capacity = py::atom(input_name(p_, roles.capacity));

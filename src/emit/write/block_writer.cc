@@ -61,6 +61,11 @@ std::vector<DimId> BlockWriter::shape(const Operand& operand) {
   return ref ? p_.types.dims_of(p_.joined.values[ref->value].type) : std::vector<DimId>{};
 }
 
+DType BlockWriter::dtype(const Operand& operand) {
+  const auto* ref = operand.get<graph::Ref>();
+  return ref ? p_.joined.values[ref->value].dtype : DType::Unknown;
+}
+
 std::optional<Expr> BlockWriter::places(DimId from, DimId to) {
   DimId past = dims_.of(p_.calls.past);
   if (!p_.calls.cached || from != past || to != dims_.add(past, dims_.of(p_.calls.tokens)))
@@ -97,10 +102,10 @@ Expr BlockWriter::dim_tree(const DimTable::Tree& tree) {
 
 Expr BlockWriter::symbol(SymbolId id) {
   if (id == p_.calls.past) return expand("slots[0]");
-  if (p_.calls.cached && id == p_.calls.capacity) return py::atom("key_count");
   auto it = sizes_.find(id);
-  return py::atom(it == sizes_.end() ? std::string(names().text(dims_.symbol(id).name))
-                                     : it->second);
+  if (it != sizes_.end()) return py::atom(it->second);
+  if (p_.calls.cached && id == p_.calls.capacity) return py::atom("key_count");
+  return py::atom(std::string(names().text(dims_.symbol(id).name)));
 }
 
 void BlockWriter::count_uses() {
@@ -155,14 +160,9 @@ Result<void> BlockWriter::put(const Item& item) {
 
 Error BlockWriter::no_row(const Node& node) const {
   std::string where;
-  if (p_.request.files && node.span.valid()) {
-    where = fmt::format("{}:{}", p_.request.files->path(node.span.file),
+  if (p_.request.files && node.span.valid())
+    where = fmt::format(", used at {}:{}", p_.request.files->path(node.span.file),
                         p_.request.files->line_column(node.span.file, node.span.begin).line);
-    std::string name = fmt::format("target `{}`", target());
-    if (p_.request.sink)
-      p_.request.sink->report(Diag::BackUnsupported, node.span, {name, spelling(node.op), where});
-    where = ", used at " + where;
-  }
   Error error =
       unsupported(fmt::format("`{}` for target `{}`{}", spelling(node.op), target(), where),
                   "the target has no such operation yet");

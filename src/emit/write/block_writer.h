@@ -31,6 +31,7 @@ class BlockWriter : public RowContext {
   bool all_signed() override { return !p_.signed_sines.empty(); }
   bool is_signed(graph::ValueId value) override { return p_.signed_sines.count(value.index) != 0; }
   bool may_be_none(graph::ValueId value) override { return p_.joined.values[value].optional; }
+  DType dtype(const graph::Operand& operand) override;
   const Interner& names() override { return dims_.names(); }
   DimTable& dims() override { return dims_; }
 

@@ -99,14 +99,15 @@ std::string block_class_name(Program& p, BlockId id) {
     segment = singular(p.block(up).segment);
     up = p.block(up).parent;
   }
-  std::string name = py::class_name(segment);
-  bool taken = segment == "self" || p.names.taken(name);  // `Self` means something else
-  if (taken && up.valid() && !p.is_root(up)) {
-    bool round = p.block(up).segment[0] == '{';
-    name = py::class_name(p.block(round ? p.block(up).parent : up).segment) + name;
-  } else if (name == root_name(p)) {
-    name += "Model";
+  std::string name = py::class_name(segment), longer = name;
+  auto taken = [&] { return segment == "self" || p.names.taken(longer); };
+  for (; taken() && up.valid() && !p.is_root(up); up = p.block(up).parent) {
+    const std::string& above = p.block(up).segment;
+    bool numbered = above[0] == '{' || std::isdigit(static_cast<unsigned char>(above[0]));
+    if (!numbered) longer = py::class_name(above) + name;
+    if (longer != name && !p.names.taken(longer)) return p.names.unique(longer);
   }
+  if (name == root_name(p)) name += "Model";
   return p.names.unique(name);
 }
 

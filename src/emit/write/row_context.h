@@ -24,6 +24,7 @@ class RowContext {
   virtual bool all_signed() = 0;                      // every rotation's sines carry the sign
   virtual bool is_signed(graph::ValueId value) = 0;   // these sines do
   virtual bool may_be_none(graph::ValueId value) = 0;
+  virtual DType dtype(const graph::Operand& operand) = 0;
   virtual const Interner& names() = 0;
   virtual DimTable& dims() = 0;
 };
