@@ -106,7 +106,7 @@ def check_packed(pair: Pair, prompt: list[int]) -> None:
 
 
 def check_compiled(pair: Pair, prompt: list[int]) -> None:
-    """One compilation for the prompt, one for all further tokens."""
+    """One compilation for each length of prompt, one for all further tokens of a capacity."""
     import torch._dynamo as dynamo
     from torch._dynamo.testing import CompileCounter
 
@@ -118,6 +118,12 @@ def check_compiled(pair: Pair, prompt: list[int]) -> None:
     found = model.generate(torch.tensor([prompt]), max_new_tokens=64)
     same(found.tolist(), want.tolist(), "tokens of the compiled model")
     same(counter.frame_count, 2, "compilations for a prompt and 64 tokens")
+    model.generate(torch.tensor([prompt[::-1]]), max_new_tokens=64)
+    same(counter.frame_count, 2, "compilations after another prompt of the same length")
+    model.generate(torch.tensor([prompt[3:]]), max_new_tokens=67)
+    same(
+        counter.frame_count, 3, "compilations after a shorter prompt, the same capacity"
+    )
 
 
 def check_inductor(pair: Pair, prompt: list[int]) -> None:

@@ -74,7 +74,15 @@ def emit(axon: str, folder: pathlib.Path) -> str:
 
 def check_standalone(text: str) -> None:
     """The file imports the framework, safetensors and the standard library."""
-    allowed = {"torch", "safetensors", "collections", "copy", "json", "pathlib", "typing"}
+    allowed = {
+        "torch",
+        "safetensors",
+        "collections",
+        "copy",
+        "json",
+        "pathlib",
+        "typing",
+    }
     seen = set()
     for node in ast.walk(ast.parse(text)):
         if isinstance(node, ast.Import):

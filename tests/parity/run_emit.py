@@ -11,6 +11,7 @@ says how many checks passed and failed.
 import os
 import pathlib
 import sys
+import tempfile
 import traceback
 import warnings
 from collections.abc import Callable
@@ -24,7 +25,7 @@ from binary import Failure  # noqa: E402 first: it says where axon_verify is
 from axon_verify.families import Family  # noqa: E402
 from axon_verify.oracle import load as library_model  # noqa: E402
 from axon_verify.oracle import prompts as tiny_prompts  # noqa: E402
-from checkpoints import fetched, made, smollm_folder, source_of  # noqa: E402
+from checkpoints import CACHE, digest, fetched, made, smollm_folder, source_of  # noqa: E402
 from emit_checks import (  # noqa: E402
     check_compiled,
     check_gradients,
@@ -35,7 +36,9 @@ from emit_checks import (  # noqa: E402
     check_packed,
     check_sampling,
 )
-from emit_pair import Pair, first, near  # noqa: E402
+import emit_alone  # noqa: E402
+from emit_alone import layout_faults, run_alone, text_faults  # noqa: E402
+from emit_pair import Pair, first, near, same  # noqa: E402
 from run_families import chosen  # noqa: E402
 from run_parity import TINY_LOGITS  # noqa: E402
 
@@ -123,13 +126,51 @@ def opened(tally: Tally, name: str, make: Callable[[], Pair]) -> Pair | None:
     return pairs[0] if pairs else None
 
 
-def tiny_checkpoint(axon: str, tally: Tally, family: Family, name: str) -> None:
+class Sources:
+    """The emitted files and their checkpoints, kept for what is asked of all together."""
+
+    def __init__(self, folder: pathlib.Path) -> None:
+        self.folder = folder
+        self.modules: list[tuple[pathlib.Path, pathlib.Path]] = []
+
+    def add(self, pair: Pair) -> None:
+        path = self.folder / f"{pair.folder.name.replace('-', '_')}.py"
+        path.write_text(pair.source_text, encoding="utf-8")
+        self.modules.append((path, pair.folder))
+
+    def check(self, tally: Tally) -> None:
+        """They run with their framework alone, and tools find nothing in their text."""
+        key = digest(pathlib.Path(emit_alone.__file__).read_bytes())
+        place = CACHE / "parity" / f"alone-{key}"
+        tally.check(
+            "all alone: they run",
+            lambda: same(
+                run_alone(self.modules, place), f"{len(self.modules)} ran\n", "result"
+            ),
+        )
+        ruffs = sorted(CACHE.glob("env-tools-*/bin/ruff"))
+        if ruffs:
+            files = [path for path, _ in self.modules]
+            tally.check(
+                "all: formatter and linter",
+                lambda: same(layout_faults(files, ruffs[-1]), "", "output"),
+            )
+        else:
+            print("SKIP formatter and linter: ./dev fix installs them", flush=True)
+
+
+def tiny_checkpoint(
+    axon: str, tally: Tally, sources: Sources, family: Family, name: str
+) -> None:
     """A variant of a family, or a spelling of one."""
     folder = made(family, name)
     theirs = library_model(source_of(folder))
     pair = opened(tally, folder.name, lambda: Pair(axon, folder, theirs))
     if pair is None:
         return
+    sources.add(pair)
+    faults = text_faults(pair.source_text)
+    tally.check(f"{folder.name}: lengths", lambda: same(faults, [], "faults"))
     (tiny_encoder if family.kind == "encoder" else tiny_causal)(tally, pair)
     tally.check(f"{folder.name}: parameter names", lambda: check_names(pair))
     prompt = tiny_prompts(theirs.config.vocab_size)[0]
@@ -152,10 +193,13 @@ def tiny_group(axon: str, tally: Tally, names: set[str], every: bool) -> None:
     picked = chosen(names, every)
     if not names:
         picked = [*chosen(THOROUGH, True), *picked]
-    for family, name in dict.fromkeys((f.name, n) for f, n in picked):
-        one = next(f for f, _ in picked if f.name == family)
-        if one.kind in ("causal", "encoder"):
-            tiny_checkpoint(axon, tally, one, name)
+    with tempfile.TemporaryDirectory() as folder:
+        sources = Sources(pathlib.Path(folder))
+        for family, name in dict.fromkeys((f.name, n) for f, n in picked):
+            one = next(f for f, _ in picked if f.name == family)
+            if one.kind in ("causal", "encoder"):
+                tiny_checkpoint(axon, tally, sources, one, name)
+        sources.check(tally)
 
 
 def real_group(axon: str, tally: Tally, names: set[str]) -> None:
