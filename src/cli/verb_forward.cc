@@ -23,36 +23,60 @@ const NamedTensor* find(const std::vector<NamedTensor>& tensors, std::string_vie
 
 bool is_mask(const NamedTensor& t) { return t.name == "attn_mask" || t.name == "attention_mask"; }
 
-// Whether the call can go through a session: a program with a cache, given ids and perhaps a mask.
+// Whether the call can go through a session: a program with a cache, given ids and perhaps a mask,
+// and ids of the decoder where there is an encoder.
 bool suits_session(const runtime::Model& model, const std::vector<NamedTensor>& inputs) {
   const NamedTensor* ids = find(inputs, "input_ids");
-  if (!ids || ids->dtype != DType::I64 || ids->shape.size() != 2 ||
+  const NamedTensor* decoded = model.encodes() ? find(inputs, "decoder_input_ids") : ids;
+  auto are_ids = [](const NamedTensor* t) {
+    return t && t->dtype == DType::I64 && t->shape.size() == 2;
+  };
+  if (!are_ids(ids) || !are_ids(decoded) || ids->shape[0] != decoded->shape[0] ||
       model.phase_index("start", false) < 0)
     return false;
   for (const NamedTensor& t : inputs) {
-    if (&t != ids && !(is_mask(t) && t.dtype == DType::I64 && t.shape == ids->shape)) return false;
+    if (&t != ids && &t != decoded &&
+        !(is_mask(t) && t.dtype == DType::I64 && t.shape == ids->shape))
+      return false;
   }
   return true;
+}
+
+// Which tokens are real; empty where no mask is given.
+std::vector<uint8_t> marks_of(const std::vector<NamedTensor>& inputs) {
+  std::vector<uint8_t> valid;
+  for (const NamedTensor& t : inputs) {
+    if (!is_mask(t)) continue;
+    for (size_t at = 0; at + 8 <= t.bytes.size(); at += 8) {
+      int64_t keep;
+      std::memcpy(&keep, t.bytes.data() + at, 8);
+      valid.push_back(keep != 0);
+    }
+  }
+  return valid;
 }
 
 // Ids through a session in chunks; the logits of all of them.
 Result<std::vector<NamedTensor>> forward_session(runtime::Model& model,
                                                  const std::vector<NamedTensor>& inputs,
                                                  int64_t chunk) {
-  const NamedTensor& ids = *find(inputs, "input_ids");
+  const NamedTensor& source = *find(inputs, "input_ids");
+  const NamedTensor& ids = model.encodes() ? *find(inputs, "decoder_input_ids") : source;
   int64_t rows = ids.shape[0], count = ids.shape[1];
-  if (rows == 0 || count == 0) return Error{"RUN-INPUT", "input `input_ids` is empty", {}, -1, {}};
-  AXON_TRY(auto session, runtime::Session::create(model, {rows, count, chunk}));
+  if (rows == 0 || count == 0 || source.shape[1] == 0)
+    return Error{"RUN-INPUT", "input `input_ids` is empty", {}, -1, {}};
+  AXON_TRY(auto session, runtime::Session::create(model, {rows, count, chunk, source.shape[1]}));
   const auto* values = reinterpret_cast<const int64_t*>(ids.bytes.data());
   AXON_TRY_VOID(check_ids({values, static_cast<size_t>(rows * count)}, session->vocabulary()));
-  std::vector<uint8_t> valid;
-  for (const NamedTensor& t : inputs) {
-    if (!is_mask(t)) continue;
-    for (size_t i = 0; i < static_cast<size_t>(rows * count); ++i) {
-      int64_t keep;
-      std::memcpy(&keep, t.bytes.data() + 8 * i, 8);
-      valid.push_back(keep != 0);
-    }
+  std::vector<uint8_t> valid = marks_of(inputs);
+  if (model.encodes()) {
+    const auto* read = reinterpret_cast<const int64_t*>(source.bytes.data());
+    AXON_TRY(runtime::RunStatus status,
+             session->feed_source(read, source.shape[1], valid.empty() ? nullptr : valid.data(),
+                                  interrupt_flag()));
+    if (status == runtime::RunStatus::Cancelled)
+      return Error{"RUN-INTERRUPTED", "interrupted", {}, -1, {}};
+    valid.clear();
   }
   int64_t width = session->vocabulary();
   NamedTensor logits{"logits",

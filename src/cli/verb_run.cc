@@ -127,14 +127,16 @@ Result<int64_t> capacity_of(const Run& run, int64_t prompt) {
 }
 
 Result<void> run_one(Run& run, const Prompt& prompt, RunResult& result) {
-  AXON_TRY(int64_t capacity, capacity_of(run, static_cast<int64_t>(prompt.ids.size())));
+  // An encoder reads the prompt; the decoder begins with one token.
+  const auto source = static_cast<int64_t>(prompt.ids.size());
+  const int64_t taken = run.loaded.model->encodes() ? 1 : source;
+  AXON_TRY(int64_t capacity, capacity_of(run, taken));
   result.prompt_ids = prompt.ids;
   Printer printer(run.loaded, run.options.run, run.options.common, result);
-  runtime::SessionOptions session_options{1, capacity, run.options.model.chunk};
+  runtime::SessionOptions session_options{1, capacity, run.options.model.chunk, source};
   AXON_TRY(auto session, runtime::Session::create(*run.loaded.model, session_options));
   runtime::GenerateOptions generate = run.generate;
-  generate.max_tokens =
-      std::min(run.options.run.max_new_tokens, capacity - static_cast<int64_t>(prompt.ids.size()));
+  generate.max_tokens = std::min(run.options.run.max_new_tokens, capacity - taken);
   if (run.options.run.echo && !run.options.common.json && !run.options.run.jsonl) put(prompt.text);
   runtime::GenerateTimes times;
   printer.start();
@@ -155,7 +157,7 @@ Result<void> run_one(Run& run, const Prompt& prompt, RunResult& result) {
   return {};
 }
 
-// --prompt-ids with several prompts: one batch, padded on the left.
+// --prompt-ids with several prompts: one batch, padded on the left, or on the right for an encoder.
 Result<void> run_rows(Run& run) {
   std::vector<std::vector<int64_t>> prompts;
   size_t longest = 0;
@@ -164,12 +166,14 @@ Result<void> run_rows(Run& run) {
     longest = std::max(longest, ids.size());
     prompts.push_back(std::move(ids));
   }
-  AXON_TRY(int64_t capacity, capacity_of(run, static_cast<int64_t>(longest)));
+  const auto source = static_cast<int64_t>(longest);
+  const int64_t taken = run.loaded.model->encodes() ? 1 : source;
+  AXON_TRY(int64_t capacity, capacity_of(run, taken));
   const auto rows = static_cast<int64_t>(prompts.size());
-  runtime::SessionOptions session_options{rows, capacity, run.options.model.chunk};
+  runtime::SessionOptions session_options{rows, capacity, run.options.model.chunk, source};
   AXON_TRY(auto session, runtime::Session::create(*run.loaded.model, session_options));
-  run.generate.max_tokens =
-      std::min(run.options.run.max_new_tokens, capacity - static_cast<int64_t>(longest));
+  run.generate.max_tokens = std::min(run.options.run.max_new_tokens, capacity - taken);
+  run.generate.pad_right = run.loaded.model->encodes();
   std::vector<RunResult>& results = run.report.results;
   results.resize(prompts.size());
   std::vector<Printer> printers;
@@ -270,6 +274,9 @@ Result<void> check_options(const Options& options) {
 Result<void> prepare(Run& run) {
   AXON_TRY(run.generate.sampling,
            sampling_of(run.options.sampling, *run.loaded.compiled.checkpoint, false));
+  const formats::GenerationConfig& g = run.loaded.compiled.checkpoint->generation;
+  run.generate.pad_id = g.pad_id.value_or(0);
+  run.generate.start_id = g.decoder_start_id.value_or(run.generate.pad_id);
   run.generate.sampling.logprobs = run.options.run.logprobs > 0 ? run.options.run.logprobs : -1;
   if (!run.options.run.eos_ids.empty()) {
     AXON_TRY(run.generate.eos, parse_ids(run.options.run.eos_ids, "--eos-ids"));

@@ -69,20 +69,22 @@ bool match_product(const FuseContext& ctx, const Operand& operand, Scores& out) 
   return true;
 }
 
+// The one number that a tensor is filled with.
+std::optional<double> filled(const FuseContext& ctx, const Operand& operand) {
+  if (auto literal = ctx.number(operand)) return literal;
+  const Node* node = ctx.def(ctx.peel(operand));
+  if (!node) return {};
+  if (node->op == Op::Zeros || node->op == Op::ZerosLike) return 0.0;
+  if (node->op == Op::Fill) return ctx.number(node->inputs[1]);
+  if (node->op == Op::Full) return ctx.number(node->inputs[2]);
+  return {};
+}
+
 // where(keep, 0, lowest): the additive form of a keep mask.
 bool match_additive(const FuseContext& ctx, const Operand& operand, Operand& keep) {
   const Node* where = ctx.def(ctx.peel(operand), Op::Where);
   if (!where) return false;
-  auto filled = [&](const Operand& o) -> std::optional<double> {
-    if (auto literal = ctx.number(o)) return literal;
-    const Node* node = ctx.def(ctx.peel(o));
-    if (!node) return {};
-    if (node->op == Op::Zeros || node->op == Op::ZerosLike) return 0.0;
-    if (node->op == Op::Fill) return ctx.number(node->inputs[1]);
-    if (node->op == Op::Full) return ctx.number(node->inputs[2]);
-    return {};
-  };
-  auto kept = filled(where->inputs[1]), dropped = filled(where->inputs[2]);
+  auto kept = filled(ctx, where->inputs[1]), dropped = filled(ctx, where->inputs[2]);
   if (kept != 0.0 || !dropped || *dropped > -1e30) return false;
   keep = where->inputs[0];
   return true;
@@ -98,7 +100,9 @@ bool match_sum(const FuseContext& ctx, const Operand& operand, Scores& out, int 
   for (size_t side = 0; side < 2; ++side) {
     Scores attempt = out;
     const Operand& other = node->inputs[1 - side];
-    if (match_additive(ctx, other, keep)) {
+    if (filled(ctx, other) == 0.0) {
+      // a mask that keeps everything
+    } else if (match_additive(ctx, other, keep)) {
       if (attempt.has_keep) continue;
       attempt.keep = keep;
       attempt.has_keep = true;

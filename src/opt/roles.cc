@@ -30,6 +30,13 @@ Roles find_roles(const graph::Module& main, const Interner& names) {
   Roles roles;
   roles.ids = input({"input_ids"});
   roles.mask = input({"attn_mask", "attention_mask"});
+  if (int decoded = input({"decoder_input_ids"}); decoded >= 0) {
+    roles.encoder = true;
+    roles.source = roles.ids;
+    roles.source_mask = roles.mask;
+    roles.ids = decoded;
+    roles.mask = input({"decoder_attention_mask"});
+  }
   roles.cache = input({"past_kv", "past_cache"});
   roles.use_cache = input({"use_cache"});
   roles.capacity = input({"capacity"});

@@ -28,8 +28,9 @@ opt::TreeId Planner::tensor_input(Call& call, size_t index, TypeId type, const s
       return facts.value ? context_.dims.integer(*facts.value) : DimId{};
     });
   }
-  bool mask = static_cast<int>(index) == roles_.mask;
-  if (mask && dims.size() == 2) {
+  bool grows = static_cast<int>(index) == roles_.mask;
+  bool mask = grows || static_cast<int>(index) == roles_.padding();
+  if (grows && dims.size() == 2) {
     // A buffer has the call's capacity; a plain mask, or one without capacity, covers this call's
     // tokens.
     bool buffer = place != context_.names.text(value.name);
@@ -87,8 +88,8 @@ bool Planner::make_inputs(Call& call) {
         tree = forest_.integer(ids_dims_[1]);
       else
         tree = scalar_input(call, name, *context_.dims.as_symbol(capacity_));
-    } else if (role != roles_.mask || call.masked) {
-      bool given = !value.optional || role == roles_.mask || (call.extras && is_extra(i));
+    } else if (role != roles_.padding() || call.masked) {
+      bool given = !value.optional || role == roles_.padding() || (call.extras && is_extra(i));
       if (given) tree = input_tree(call, i, value.type, name);
     }
     if (!tree.valid()) return false;

@@ -51,7 +51,7 @@ std::optional<runtime::Program> Planner::run() {
     ids_dims_ =
         context_.types.dims_of(context_.types.strip_optional(main_.values[main_.inputs[ids]].type));
   }
-  bool sized = roles_.cached() || roles_.mask >= 0 || roles_.capacity >= 0;
+  bool sized = roles_.cached() || roles_.padding() >= 0 || roles_.capacity >= 0;
   if (ids_dims_.size() < 2 && sized)
     return fail("this program", "its first input has fewer than two axes"), std::nullopt;
   ids_dims_.resize(std::max<size_t>(ids_dims_.size(), 2));  // invalid sizes equal no other
@@ -64,17 +64,20 @@ std::optional<runtime::Program> Planner::run() {
 }
 
 bool Planner::plan_phases() {
-  bool cached = roles_.cached();
+  bool cached = roles_.cached(), encodes = roles_.encoder;
   for (int masked = 0; masked < 2; ++masked) {
-    if (masked ? !options_.masked || roles_.mask < 0 : !options_.unmasked) continue;
-    if (cached && (options_.start || options_.extend) && !plan_phase(Kind::Start, masked))
+    if (masked ? !options_.masked || roles_.padding() < 0 : !options_.unmasked) continue;
+    if ((cached || encodes) && (options_.start || options_.extend) &&
+        !plan_phase(Kind::Start, masked))
       return false;
     // What went wrong before this is known; there is no cache to go on from.
     if (cached && options_.extend && !reads_.fails() && !plan_phase(Kind::Extend, masked))
       return false;
-    if ((!cached || options_.score) && !plan_phase(Kind::Score, masked)) return false;
+    bool score = (!cached && !encodes) || options_.score;
+    if (score && !plan_phase(Kind::Score, masked)) return false;
     // Optional inputs such as segment ids are null in the phases above; one more takes them all.
-    if (!cached && masked && has_extras() && !plan_phase(Kind::Score, masked, true)) return false;
+    bool more = score && (!cached || encodes) && masked && has_extras();
+    if (more && !plan_phase(Kind::Score, masked, true)) return false;
   }
   return true;
 }
@@ -83,7 +86,8 @@ bool Planner::plan_phases() {
 bool Planner::is_extra(size_t input) const {
   const graph::Value& value = main_.values[main_.inputs[input]];
   int role = static_cast<int>(input);
-  if (role == roles_.ids || role == roles_.mask || role == roles_.cache || role == roles_.capacity)
+  if (role == roles_.ids || role == roles_.padding() || role == roles_.cache ||
+      role == roles_.capacity)
     return false;
   return value.optional &&
          context_.types.kind(context_.types.strip_optional(value.type)) != TypeKind::Bool;
@@ -112,13 +116,12 @@ bool Planner::plan_phase(Kind kind, bool masked, bool extras) {
       graph_, context_.types, forest_, call.inputs, answers_, options, context_.sink);
   if (reads_.fails()) return !reads_.stopped;
   if (!flat) return false;
-  if (kind != Kind::Score) {
+  if (kind != Kind::Score && roles_.cached()) {
     opt::TreeId cache = flat->outputs[static_cast<size_t>(roles_.new_cache)];
     if (!cache_.valid() && !make_states(*flat)) return false;
     if (!check_cache(cache) || !add_updates(call, cache)) return false;
     if (kind == Kind::Extend) bound_lengths(*flat);
   }
-  add_checks(call, *flat);
   if (options_.trace) {
     call.traced = trace_scopes(*flat, context_.types, options_.files);
   } else if (options_.optimise) {
@@ -127,6 +130,8 @@ bool Planner::plan_phase(Kind kind, bool masked, bool extras) {
     };
     opt::run_fuse(flat->graph, context_.types, opt::FusionSet{}, lower);
   }
+  if (kind != Kind::Score && roles_.encoder && !split_encoder(call, *flat)) return false;
+  add_checks(call, *flat);
   if (!lower_phase(call, *flat)) return false;
   program_.phases.push_back(std::move(call.phase));
   return true;
@@ -149,10 +154,9 @@ void Planner::add_checks(Call& call, const opt::Specialised& flat) {
   }
 }
 
-bool Planner::lower_phase(Call& call, const opt::Specialised& flat) {
-  LowerRequest request;
-  request.module = &flat.module();
-  request.loops = &flat.loops;
+// States before and after the call: those of the cache, and what the encoder left.
+void Planner::add_states(Call& call, const opt::Specialised& flat, LowerRequest& request) {
+  for (auto [value, state] : call.encoded) request.states.push_back({state, value, value});
   std::string cache_name =
       roles_.cache < 0
           ? ""
@@ -161,19 +165,25 @@ bool Planner::lower_phase(Call& call, const opt::Specialised& flat) {
   for (const opt::FlatInput& input : flat.inputs) {
     if (static_cast<int>(input.input) == roles_.cache) before.emplace(input.name, input.value);
   }
-  if (call.kind != Kind::Score) {
-    // Places of states are leaves of the cache tree in order.
-    size_t next = 0;
-    for (const opt::Leaf& leaf :
-         opt::leaves(forest_, flat.outputs[static_cast<size_t>(roles_.new_cache)])) {
-      if (forest_[leaf.tree].kind != opt::Tree::Kind::Tensor) continue;
-      const StatePlace& place = states_[next++];
-      AXON_CHECK(place.place == leaf.place, "states stand at the same places in every phase");
-      auto it = before.find(context_.names.intern(cache_name + "." + leaf.place));
-      request.states.push_back({place.state, it == before.end() ? graph::ValueId{} : it->second,
-                                forest_[leaf.tree].value});
-    }
+  if (call.kind == Kind::Score || !roles_.cached()) return;
+  // Places of states are leaves of the cache tree in order.
+  size_t next = 0;
+  for (const opt::Leaf& leaf :
+       opt::leaves(forest_, flat.outputs[static_cast<size_t>(roles_.new_cache)])) {
+    if (forest_[leaf.tree].kind != opt::Tree::Kind::Tensor) continue;
+    const StatePlace& place = states_[next++];
+    AXON_CHECK(place.place == leaf.place, "states stand at the same places in every phase");
+    auto it = before.find(context_.names.intern(cache_name + "." + leaf.place));
+    request.states.push_back({place.state, it == before.end() ? graph::ValueId{} : it->second,
+                              forest_[leaf.tree].value});
   }
+}
+
+bool Planner::lower_phase(Call& call, const opt::Specialised& flat) {
+  LowerRequest request;
+  request.module = &flat.module();
+  request.loops = &flat.loops;
+  add_states(call, flat, request);
   for (const opt::FlatInput& input : flat.inputs) {
     if (static_cast<int>(input.input) == roles_.cache) continue;
     for (size_t i = 0; i < call.phase.inputs.size(); ++i) {

@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "opt/binding_time.h"
 #include "opt/roles.h"
 #include "plan/context.h"
 #include "plan/lower.h"
@@ -28,6 +29,13 @@ class Planner {
     runtime::Phase phase;
     std::vector<opt::TreeId> inputs;
     std::vector<std::pair<std::string, graph::ValueId>> traced;
+    // Tensors of the encoder's part that this call reads, and the states they are in.
+    std::vector<std::pair<graph::ValueId, runtime::StateId>> encoded;
+  };
+  // The encoder's part of calls with and without padding: its text and the states it fills.
+  struct Encoder {
+    std::string text;
+    std::vector<runtime::StateId> states;
   };
   // A place of the cache tree that holds a tensor, and one that holds a length.
   struct StatePlace {
@@ -45,9 +53,15 @@ class Planner {
   bool is_extra(size_t input) const;
   bool has_extras() const;
   bool lower_phase(Call& call, const opt::Specialised& flat);
+  void add_states(Call& call, const opt::Specialised& flat, LowerRequest& request);
   void add_checks(Call& call, const opt::Specialised& flat);
   std::string text_of(NameId name) const { return std::string(context_.names.text(name)); }
   bool fail(std::string_view what, std::string_view why);
+
+  // encode.cc: what the inputs that stay decide alone
+  bool split_encoder(Call& call, opt::Specialised& flat);
+  bool plan_encoder(const Call& call, const opt::EarlyPart& part);
+  bool make_fixed_states(const opt::EarlyPart& part, std::vector<runtime::StateId>& states);
 
   // inputs.cc: trees for the inputs of MAIN, and the phase's inputs
   bool make_inputs(Call& call);
@@ -79,6 +93,8 @@ class Planner {
   opt::ParamReads& reads_;
   std::vector<StatePlace> states_;
   std::vector<ScalarPlace> scalars_;
+  std::optional<Encoder> encoders_[2];  // by masked
+  std::vector<std::pair<std::vector<DimId>, runtime::StateId>> fixed_states_;
   std::vector<std::pair<DimId, SymbolId>> lengths_;  // value after `start`, its symbol; by scalar
 };
 

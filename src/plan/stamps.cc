@@ -96,11 +96,17 @@ bool Lowering::store_round_states(size_t written) {
   for (const StateLeaf& leaf : request_.states) {
     graph::NodeId producer = module_.values[leaf.after].producer;
     if (!producer.valid() || leaf.after == leaf.before || resident_.count(leaf.after)) continue;
+    auto alias = aliases_.find(leaf.after);
+    if (alias != aliases_.end() && alias->second.out) continue;  // the last round's, when all end
     if (written_of_[static_cast<size_t>(producer.index)] != static_cast<int>(written)) continue;
     bool read_later = leaf.before.valid() && uses_.last(leaf.before) > uses_.position(producer) &&
                       uses_.last(leaf.before) >= module_.order.size();
     if (read_later) return fail("the old contents of a state are read after the loop");
     View from = view_[static_cast<size_t>(leaf.after.index)];
+    for (const auto& [place, carry] : carries_) {
+      if (place.first == written_[written].loop && carry.base == from.base)
+        return fail("a state of a round is part of a carried tensor");
+    }
     copy(converted(from, context_.program.states[leaf.state].dtype), state_view(leaf.state));
     stored_.insert(leaf.state);
   }

@@ -305,28 +305,69 @@ class Comparison:
         return results
 
     def seq2seq(self) -> list[Result]:
-        """Logits at every step of a padded batch of sources, and the tokens that win in the first row."""
+        """Logits at every step of a padded batch of sources, and the tokens after each of them."""
         result = self.make("logits")
-
-        def look(result: Result) -> None:
-            want = self.want.arrays["output.logits"]
-            outputs = self.target.outputs(self.inputs())
-            real = np.ones(want.shape[:2], dtype=bool)
-            off = self.output(result, outputs, want, real)
-            result.logits_max_abs = result.padded_max_abs = off
-            self.judge(result, "logits", off)
-            found = outputs.get("logits", outputs.get(""))
-            best = np.sort(want, -1)
-            near = best[..., -1] - best[..., -2] < NEAR_TIE
-            equal = (found.argmax(-1) == want.argmax(-1)) | near
-            result.positions, result.top1_equal = equal.size, int(equal.sum())
-            result.tokens_compared = equal.shape[1]
-            result.tokens_equal = int(equal[0].sum())
-            if result.tokens_equal < result.tokens_compared:
-                result.failures.append("greedy tokens differ")
-
-        self.attempt(result, look)
+        self.alone = []
+        for step in (self.answers, self.whole, self.answer_tokens, self.answer_batch):
+            self.attempt(result, step)
         return [result]
+
+    def answers(self, result: Result) -> None:
+        """The encoder, then all tokens of the decoder at once, or token by token."""
+        want = self.want.arrays["output.logits"]
+        real = np.ones(want.shape[:2], dtype=bool)
+        outputs = self.target.outputs(self.inputs())
+        off = self.output(result, outputs, want, real)
+        result.logits_max_abs = result.padded_max_abs = off
+        self.judge(result, "logits", off)
+        found = outputs.get("logits", outputs.get(""))
+        best = np.sort(want, -1)
+        near = best[..., -1] - best[..., -2] < NEAR_TIE
+        equal = (found.argmax(-1) == want.argmax(-1)) | near
+        result.positions, result.top1_equal = equal.size, int(equal.sum())
+        steps = self.output(result, self.target.decoded(self.inputs()), want, real)
+        result.cached_max_abs = steps
+        self.judge(result, "logits of steps", steps)
+
+    def whole(self, result: Result) -> None:
+        """One call with a mask of the decoder, which takes encoder and decoder together."""
+        want = self.want.arrays["output.logits"]
+        inputs = self.inputs()
+        inputs["decoder_attention_mask"] = np.ones_like(inputs["decoder_input_ids"])
+        real = np.ones(want.shape[:2], dtype=bool)
+        off = self.output(result, self.target.outputs(inputs), want, real)
+        self.judge(result, "logits of one call", off)
+
+    def answer_tokens(self, result: Result) -> None:
+        """Greedy tokens for each source, up to a near tie: a decoder cannot be given another's tokens."""
+        result.tokens_equal = 0
+        for number, case in enumerate(self.want.facts["greedy"]):
+            tokens, gaps = case["tokens"], case["gaps"]
+            found = self.target.generate([case["prompt"]], len(tokens))[0]
+            self.alone.append(found)
+            ties = [i for i, gap in enumerate(gaps) if gap < NEAR_TIE]
+            sure = min([*ties, len(tokens)])
+            result.near_ties += len(ties)
+            result.tokens_compared += sure
+            same = next(
+                (i for i in range(sure) if found[i : i + 1] != [tokens[i]]), sure
+            )
+            result.tokens_equal += same
+            if same < sure and result.first_divergence is None:
+                result.first_divergence = {"prompt": number, "token": same}
+        if result.tokens_equal < result.tokens_compared:
+            said = f"{result.tokens_equal} of {result.tokens_compared}"
+            result.failures.append(f"greedy tokens: {said} are equal")
+
+    def answer_batch(self, result: Result) -> None:
+        """Sources of different lengths in one batch, and rows that end at different places."""
+        self.compare_batch(result, "padded_equal", ())
+        seen = sorted({token for row in self.alone for token in row[:10]})
+        lengths = {
+            end: len({row.index(end) if end in row else len(row) for row in self.alone})
+            for end in seen
+        }
+        self.compare_batch(result, "ends_equal", (max(seen, key=lengths.get),))
 
 
 def logits_place(

@@ -35,8 +35,11 @@ class Family:
     attention: str = "eager"  # the oracle's implementation
     # What gains of norms stand around: zero where the norm adds one itself.
     gain: float = 1.0
-    # What query matrices are multiplied with, where the model itself does not scale scores.
-    queries: float = 1.0
+    # What matrices are multiplied with, by how their names end: queries where the model itself does not
+    # scale scores, tables where the same token would follow itself for ever.
+    scales: dict[str, float] = dataclasses.field(default_factory=dict)
+    # Variants whose files have tensors that the model does not read.
+    unread: tuple[str, ...] = ()
     spellings: dict[str, Spelling] = dataclasses.field(default_factory=dict)
 
     def model_of(self, variant: str) -> str:
@@ -412,7 +415,30 @@ FAMILIES = [
             },
         },
         kind="seq2seq",
-        queries=14**-0.5,
+        scales={"Attention.q.weight": 14**-0.5, "Attention.o.weight": 4.0, "wo.weight": 4.0},
+    ),
+    Family(
+        "bart", "BartConfig", "BartForConditionalGeneration",
+        SIZES | ENDS | {
+            "d_model": 60, "encoder_layers": 3, "decoder_layers": 3, "encoder_attention_heads": 5,
+            "decoder_attention_heads": 3, "encoder_ffn_dim": 92, "decoder_ffn_dim": 76,
+            "decoder_start_token_id": 2, "forced_eos_token_id": None,
+        },
+        {
+            "plain": {},
+            "scaled": {
+                "scale_embedding": True, "activation_function": "relu", "encoder_layers": 2,
+                "decoder_attention_heads": 6, "decoder_start_token_id": 5,
+            },
+            "own-head": {
+                "tie_word_embeddings": False, "activation_function": "gelu_new", "decoder_layers": 1,
+                "encoder_attention_heads": 1,
+            },
+        },
+        kind="seq2seq",
+        scales={"embed_positions.weight": 6.0, "out_proj.weight": 0.3, "shared.weight": 0.4},
+        unread=("own-head",),  # the table that both stacks would share
+        spellings={"bare": Spelling("plain", rename=without("model."))},
     ),
 ]  # fmt: skip
 

@@ -30,6 +30,10 @@ class Native:
         words = ("--chunk", 1, *self.options)
         return self.axon.logits(self.folder, ids, *words)
 
+    def decoded(self, inputs: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
+        """The encoder once, then one call for each token of the decoder."""
+        return self.axon.forward(self.folder, inputs, "--chunk", 1, *self.options)
+
     def generate(
         self, prompts: list[list[int]], count: int, ends: tuple[int, ...] = ()
     ) -> list[list[int]]:

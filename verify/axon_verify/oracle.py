@@ -165,15 +165,20 @@ def encoder(model: nn.Module, arrays: dict, facts: dict, count: int) -> None:
 
 
 def seq2seq(model: nn.Module, arrays: dict, facts: dict, count: int) -> None:
-    """Greedy tokens for the longest source, and logits of all of them for a padded batch of sources."""
+    """Greedy tokens for each source alone, and the logits of all of them for a padded batch of sources."""
+    facts["greedy"] = []
+    taken = []
+    for source in facts["prompts"]:
+        tokens, gaps = [model.config.decoder_start_token_id], []
+        for _ in range(count):
+            out = model(input_ids=rows(source), decoder_input_ids=rows(tokens))
+            best = torch.topk(out.logits[0, -1], 2)
+            tokens.append(int(best.indices[0]))
+            gaps.append(float(best.values[0] - best.values[1]))
+        taken.append(tokens[:-1])
+        facts["greedy"].append({"prompt": source, "tokens": tokens[1:], "gaps": gaps})
     ids, mask = padded(facts["prompts"])
-    tokens, gaps = [model.config.decoder_start_token_id], []
-    for _ in range(count):
-        out = model(input_ids=ids[:1], decoder_input_ids=rows(tokens))
-        best = torch.topk(out.logits[0, -1], 2)
-        tokens.append(int(best.indices[0]))
-        gaps.append(float(best.values[0] - best.values[1]))
-    decoded = rows(tokens[:-1]).expand(len(ids), -1)
+    decoded = torch.tensor(taken)
     out = model(input_ids=ids, attention_mask=mask, decoder_input_ids=decoded)
     arrays["input.input_ids"], arrays["input.attention_mask"] = (
         ids.numpy(),
@@ -181,9 +186,6 @@ def seq2seq(model: nn.Module, arrays: dict, facts: dict, count: int) -> None:
     )
     arrays["input.decoder_input_ids"] = decoded.numpy()
     arrays["output.logits"] = out.logits.numpy()
-    facts["greedy"] = [
-        {"prompt": facts["prompts"][0], "tokens": tokens[1:], "gaps": gaps}
-    ]
 
 
 KINDS = {"causal": causal, "encoder": encoder, "seq2seq": seq2seq}

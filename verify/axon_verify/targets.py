@@ -4,6 +4,7 @@ A target is an object with
   outputs(inputs)               all outputs of one call, arrays by name; inputs by the program's names
   logits(ids)                   logits of one sequence without a cache: [S,V]
   stepped(ids)                  the same through a cache, in several calls
+  decoded(inputs)               outputs for a batch of sources; the decoder goes token by token
   generate(prompts, n, ends)    greedy tokens of one batch, padded on the left; rows stop before end tokens
 made by the `load(axon, request, scratch)` of its module.
 """

@@ -38,10 +38,15 @@ def randomise(model: torch.nn.Module, family: Family, seed: int) -> None:
             if weight.dim() >= 2:
                 fan_in = weight.shape[0] if is_conv1d(model, name) else weight.shape[-1]
                 size = 1.0 if "embed" in name else 1.3
-                size *= family.queries if name.endswith("Attention.q.weight") else 1.0
+                for end, scale in family.scales.items():
+                    size *= scale if name.endswith(end) else 1.0
                 weight.copy_(noise * size / math.sqrt(fan_in))
             else:
                 weight.copy_((family.gain if is_gain(name) else 0.0) + 0.3 * noise)
+        stored = model.state_dict()
+        for name, table in sorted(model.named_buffers()):
+            if name in stored and table.is_floating_point():
+                table.copy_(0.3 * torch.randn(table.shape, generator=draw))
     model.eval()
 
 

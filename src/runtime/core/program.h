@@ -59,7 +59,8 @@ struct Constant {
 // What survives between calls (design.md 4.2). One state is one leaf of the cache tree.
 struct State {
   std::string name;  // place in the tree, e.g. `cache.0.3.1`
-  enum class Kind : uint8_t { Token, Recurrent, Opaque } kind = Kind::Token;
+  // Fixed: written by the phase `encode` and only read by the others.
+  enum class Kind : uint8_t { Token, Recurrent, Opaque, Fixed } kind = Kind::Token;
   DType dtype = DType::F32;  // as the program computes it; stores may be narrower (policy)
   std::vector<IntId> shape;  // of the whole leaf: [B,H,C,D] over shape symbols
   int32_t row_axis = 0;      // batch axis

@@ -331,7 +331,7 @@ void io(A& a, Constant& c) {
 template <class A>
 void io(A& a, State& s) {
   io(a, s.name);
-  io_enum(a, s.kind, static_cast<int64_t>(State::Kind::Opaque));
+  io_enum(a, s.kind, static_cast<int64_t>(State::Kind::Fixed));
   io(a, s.dtype);
   io(a, s.shape);
   io(a, s.row_axis);

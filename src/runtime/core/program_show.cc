@@ -109,7 +109,7 @@ class Printer {
   }
 
   void show_state(size_t i) {
-    static constexpr const char* kKinds[] = {"token", "recurrent", "opaque"};
+    static constexpr const char* kKinds[] = {"token", "recurrent", "opaque", "fixed"};
     const State& s = program_.states[program_.states.id_at(i)];
     out_ +=
         fmt::format("state s{} {} {} {} {} rows={}", i, s.name, kKinds[static_cast<int>(s.kind)],

@@ -17,7 +17,7 @@ namespace axon::formats {
 // Defaults of generation (generation_config.json, or what GGUF metadata says).
 struct GenerationConfig {
   std::vector<int64_t> eos_ids;  // every id that ends a text
-  std::optional<int64_t> bos_id, pad_id, max_new_tokens, top_k;
+  std::optional<int64_t> bos_id, pad_id, decoder_start_id, max_new_tokens, top_k;
   std::optional<double> temperature, top_p, min_p, repetition_penalty;
   bool do_sample = false;
 };

@@ -41,6 +41,10 @@ class ConfigBuilder {
 
   Result<ConfigValue> run() {
     for (const ConfigRule& rule : table_.config) {
+      if (!rule.when_key.empty()) {
+        const ConfigValue* now = header_.metadata.member(rule.when_key);
+        if (!now || now->kind != Kind::Int || now->integer != rule.when_is) continue;
+      }
       AXON_TRY(std::optional<ConfigValue> value, value_of(rule));
       if (value) {
         set_dotted(out_, rule.key, std::move(*value));
@@ -70,12 +74,64 @@ class ConfigBuilder {
       const StoredTensor* tensor = find_tensor(header_, rule.rows_of);
       if (tensor) return std::optional(ConfigValue::of(tensor->shape[0]));
     }
-    if (!rule.has.empty())
-      return std::optional(ConfigValue::of(find_tensor(header_, rule.has) != nullptr));
-    if (!rule.lacks.empty())
-      return std::optional(ConfigValue::of(find_tensor(header_, rule.lacks) == nullptr));
+    if (!rule.has.empty() || !rule.lacks.empty()) {
+      bool holds = rule.has.empty() ? find_tensor(header_, rule.lacks) == nullptr
+                                    : find_tensor(header_, rule.has) != nullptr;
+      if (!rule.then) return std::optional(ConfigValue::of(holds));
+      return holds ? rule.then : rule.otherwise;
+    }
+    if (!rule.items_of.empty()) return items(rule.items_of);
+    if (auto value = quotient(rule)) return std::optional(ConfigValue::of(*value));
     if (!rule.rope_factors.empty()) return rope_scaling(rule.rope_factors);
     return rule.otherwise;
+  }
+
+  // A product of metadata over another one; nothing where a part is missing.
+  std::optional<double> quotient(const ConfigRule& rule) const {
+    if (rule.product.empty()) return {};
+    double out = 1;
+    auto part = [&](const std::string& key) -> std::optional<double> {
+      const ConfigValue* value = header_.metadata.member(key);
+      if (!value || (value->kind != Kind::Int && value->kind != Kind::Float)) return {};
+      return value->kind == Kind::Int ? static_cast<double>(value->integer) : value->number;
+    };
+    for (const std::string& key : rule.product) {
+      auto factor = part(key);
+      if (!factor) return {};
+      out *= *factor;
+    }
+    for (const std::string& key : rule.over) {
+      auto divisor = part(key);
+      if (!divisor || *divisor == 0) return {};
+      out /= *divisor;
+    }
+    return out;
+  }
+
+  Error tensor_error(const StoredTensor& tensor, const std::string& what) const {
+    return Error{"FILE-FORMAT",
+                 "`" + file_.path() + "`: tensor `" + tensor.name + "` " + what,
+                 file_.path(),
+                 static_cast<int64_t>(tensor.offset),
+                 {}};
+  }
+
+  Result<std::vector<float>> numbers(const StoredTensor& tensor) const {
+    if (tensor.storage != Storage::F32 || tensor.shape.size() != 1 || tensor.shape[0] > 4096)
+      return tensor_error(tensor, "is not a vector of float32");
+    std::vector<float> out(static_cast<size_t>(tensor.shape[0]));
+    AXON_TRY_VOID(file_.read(tensor.offset, out.data(), tensor.bytes));
+    return out;
+  }
+
+  Result<std::optional<ConfigValue>> items(const std::string& name) const {
+    const StoredTensor* tensor = find_tensor(header_, name);
+    if (!tensor) return std::optional<ConfigValue>();
+    AXON_TRY(const std::vector<float> values, numbers(*tensor));
+    ConfigValue out;
+    out.kind = Kind::List;
+    for (float value : values) out.items.push_back(ConfigValue::of(static_cast<double>(value)));
+    return std::optional(std::move(out));
   }
 
   double number(std::string_view key) const {
@@ -88,18 +144,7 @@ class ConfigBuilder {
   Result<std::optional<ConfigValue>> rope_scaling(const std::string& name) const {
     const StoredTensor* tensor = find_tensor(header_, name);
     if (!tensor) return std::optional<ConfigValue>();
-    auto fail = [&](const std::string& what) {
-      return Error{"FILE-FORMAT",
-                   "`" + file_.path() + "`: tensor `" + name + "` " + what,
-                   file_.path(),
-                   static_cast<int64_t>(tensor->offset),
-                   {}};
-    };
-    if (tensor->storage != Storage::F32 || tensor->shape.size() != 1 || tensor->shape[0] > 4096) {
-      return fail("is not a vector of float32");
-    }
-    std::vector<float> factors(static_cast<size_t>(tensor->shape[0]));
-    AXON_TRY_VOID(file_.read(tensor->offset, factors.data(), tensor->bytes));
+    AXON_TRY(const std::vector<float> factors, numbers(*tensor));
     double factor = *std::max_element(factors.begin(), factors.end());
     double theta = number("rope_theta"), size = static_cast<double>(factors.size());
     for (size_t i = 0; i < factors.size(); ++i) {
@@ -107,8 +152,9 @@ class ConfigBuilder {
           2 * 3.14159265358979323846 * std::pow(theta, static_cast<double>(i) / size);
       double want = llama3_factor(wavelength, factor);
       if (!(std::abs(factors[i] - want) <= 1e-3 * want)) {
-        return fail("holds rotary factors that are not Llama 3 scaling; item " + std::to_string(i) +
-                    " is " + show_double(factors[i]) + ", expected " + show_double(want));
+        return tensor_error(*tensor, "holds rotary factors that are not Llama 3 scaling; item " +
+                                         std::to_string(i) + " is " + show_double(factors[i]) +
+                                         ", expected " + show_double(want));
       }
     }
     ConfigValue out;
@@ -127,25 +173,29 @@ class ConfigBuilder {
   ConfigValue out_;
 };
 
+Result<int64_t> head_count(const std::string& key, const GgufHeader& header,
+                           const std::string& path) {
+  const ConfigValue* heads = header.metadata.member(key);
+  // A file without grouped heads may leave out their count: it is that of the query heads.
+  constexpr std::string_view kGrouped = "_kv";
+  if (!heads && ends_with(key, kGrouped))
+    heads = header.metadata.member(key.substr(0, key.size() - kGrouped.size()));
+  if (!heads || heads->kind != Kind::Int || heads->integer < 1) {
+    return Error{
+        "FILE-FORMAT", "`" + path + "`: metadata lacks a head count `" + key + "`", path, -1, {}};
+  }
+  return heads->integer;
+}
+
 Result<Transform> transform_for(const TensorRule& rule, const GgufHeader& header,
                                 const std::string& path) {
   Transform out = rule.transform;
-  if (out.kind != Transform::Kind::PermuteRope) return out;
-  const ConfigValue* heads = header.metadata.member(rule.heads_key);
-  // A file without grouped heads may leave out their count: it is that of the query heads.
-  constexpr std::string_view kGrouped = "_kv";
-  if (!heads && ends_with(rule.heads_key, kGrouped)) {
-    heads =
-        header.metadata.member(rule.heads_key.substr(0, rule.heads_key.size() - kGrouped.size()));
+  if (!rule.heads_key.empty()) {
+    AXON_TRY(out.heads, head_count(rule.heads_key, header, path));
   }
-  if (!heads || heads->kind != Kind::Int || heads->integer < 1) {
-    return Error{"FILE-FORMAT",
-                 "`" + path + "`: metadata lacks a head count `" + rule.heads_key + "`",
-                 path,
-                 -1,
-                 {}};
+  if (!rule.groups_key.empty()) {
+    AXON_TRY(out.groups, head_count(rule.groups_key, header, path));
   }
-  out.heads = heads->integer;
   return out;
 }
 
@@ -182,14 +232,15 @@ Result<std::vector<SourceTensor>> gguf_tensors(const GgufTable& table, const Ggu
   for (const StoredTensor& stored : header.tensors) {
     bool consumed =
         std::any_of(table.config.begin(), table.config.end(), [&](const ConfigRule& rule) {
-          return !rule.rope_factors.empty() && rule.rope_factors == stored.name;
+          return (!rule.rope_factors.empty() && rule.rope_factors == stored.name) ||
+                 (!rule.items_of.empty() && rule.items_of == stored.name);
         });
     if (consumed) continue;
     SourceTensor tensor{stored.name, stored, {}};
     bool known = false;
     for (const TensorRule& rule : table.tensors) {
       auto name = apply_name(rule, stored.name);
-      if (!name) continue;
+      if (!name || (!rule.where.empty() && !find_tensor(header, rule.where))) continue;
       tensor.name = std::move(*name);
       AXON_TRY(tensor.transform, transform_for(rule, header, path));
       known = true;
@@ -221,6 +272,9 @@ void read_gguf_text(Checkpoint& checkpoint) {
     generation.bos_id = bos->integer;
   if (const ConfigValue* pad = id("padding"); pad && pad->kind == Kind::Int)
     generation.pad_id = pad->integer;
+
+  const ConfigValue* start = checkpoint.config.member("decoder_start_token_id");
+  if (start && start->kind == Kind::Int) generation.decoder_start_id = start->integer;
 
   constexpr std::string_view kTemplate = "tokenizer.chat_template";
   for (const auto& [key, value] : metadata.members) {

@@ -44,36 +44,60 @@ std::optional<ConfigValue> literal(const toml::node_view<const toml::node>& node
   return out;
 }
 
-Transform transform_of(std::string_view text, std::string& heads_key) {
+Transform transform_of(std::string_view text, TensorRule& rule) {
+  if (text.empty()) return {};
   if (text == "transpose") return {Transform::Kind::Transpose};
   if (text == "add_one") return {Transform::Kind::AddOne};
   if (text == "sub_one") return {Transform::Kind::SubOne};
-  constexpr std::string_view kPermute = "permute_rope(";
+  constexpr std::string_view kPermute = "permute_rope(", kGroup = "group_qkv(";
+  if (starts_with(text, kGroup) && ends_with(text, ")")) {
+    text = text.substr(kGroup.size(), text.size() - kGroup.size() - 1);
+    size_t comma = text.find(", ");
+    rule.heads_key = text.substr(0, comma);
+    rule.groups_key = comma == text.npos ? text : text.substr(comma + 2);
+    return {Transform::Kind::GroupQkv};
+  }
   AXON_CHECK(starts_with(text, kPermute) && ends_with(text, ")"),
              "loader table: unknown transform");
-  heads_key = text.substr(kPermute.size(), text.size() - kPermute.size() - 1);
+  rule.heads_key = text.substr(kPermute.size(), text.size() - kPermute.size() - 1);
   return {Transform::Kind::PermuteRope};
 }
 
 TensorRule tensor_rule(const toml::array& row) {
-  AXON_CHECK(row.size() == 2 || row.size() == 3,
-             "loader table: a tensor row has two or three items");
+  AXON_CHECK(row.size() >= 2 && row.size() <= 4,
+             "loader table: a tensor row has two to four items");
   TensorRule out;
   auto item = [&](size_t i) { return text_of(toml::node_view<const toml::node>(row[i])); };
   out.stored = item(0);
   out.published = item(1);
-  if (row.size() == 3) out.transform = transform_of(item(2), out.heads_key);
+  if (row.size() >= 3) out.transform = transform_of(item(2), out);
+  if (row.size() == 4) out.where = item(3);
+  return out;
+}
+
+// One string, or several.
+std::vector<std::string> texts_of(const toml::node_view<const toml::node>& node) {
+  std::vector<std::string> out;
+  if (const toml::array* items = node.as_array()) {
+    for (const toml::node& item : *items)
+      out.push_back(text_of(toml::node_view<const toml::node>(item)));
+  } else if (node) {
+    out.push_back(text_of(node));
+  }
   return out;
 }
 
 ConfigRule config_rule(const toml::table& row) {
   ConfigRule out;
   out.key = text_of(row["key"]);
-  if (const toml::array* keys = row["from"].as_array()) {
-    for (const toml::node& key : *keys)
-      out.from.push_back(text_of(toml::node_view<const toml::node>(key)));
-  } else if (row["from"]) {
-    out.from.push_back(text_of(row["from"]));
+  out.from = texts_of(row["from"]);
+  out.product = texts_of(row["product"]);
+  out.over = texts_of(row["over"]);
+  out.items_of = text_of(row["items_of"]);
+  out.then = literal(row["then"]);
+  if (const toml::table* when = row["when"].as_table()) {
+    out.when_key = text_of((*when)["key"]);
+    out.when_is = (*when)["is"].value_or(int64_t{0});
   }
   if (const toml::table* values = row["values"].as_table()) {
     for (const auto& [from, to] : *values) {

@@ -22,9 +22,12 @@ struct Transform {
                   // Hugging Face
     Transpose,    // the file holds the matrix transposed
     AddOne,       // stored value + 1
-    SubOne        // stored value − 1
+    SubOne,       // stored value − 1
+    GroupQkv      // all queries, keys and values one after the other in the file; in Hugging Face
+                  // queries, key and value of one group after those of another
   } kind = Kind::None;
-  int64_t heads = 0;  // PermuteRope
+  int64_t heads = 0;   // PermuteRope, GroupQkv
+  int64_t groups = 0;  // GroupQkv
 };
 
 // `blk.{i}.attn_q.{p}` → `model.layers.{i}.self_attn.q_proj.{p}`; a placeholder is one dotted part.
@@ -32,7 +35,9 @@ struct TensorRule {
   std::string stored;
   std::string published;
   Transform transform;
-  std::string heads_key;  // PermuteRope: the metadata key that counts the heads
+  std::string heads_key;   // PermuteRope, GroupQkv: the metadata key that counts the heads
+  std::string groups_key;  // GroupQkv: the one that counts heads of keys
+  std::string where;       // the rule is for files that have this tensor
 };
 
 // One config key and where its value comes from; the first source that has a value wins.
@@ -41,7 +46,12 @@ struct ConfigRule {
   std::vector<std::string> from;                            // metadata keys, first present
   std::vector<std::pair<std::string, std::string>> values;  // renamings of string values
   std::string rows_of;                                      // rows of this tensor
-  std::string has, lacks;    // Bool: whether the file has this tensor
+  std::string has, lacks;                  // Bool: whether the file has this tensor …
+  std::optional<model::ConfigValue> then;  // … or this where it is so, and else `otherwise`
+  std::vector<std::string> product, over;  // metadata keys: a quotient of products
+  std::string when_key;                    // the rule is for files whose metadata has this key …
+  int64_t when_is = 0;                     // … with this value
+  std::string items_of;                    // a list of the numbers in this tensor
   std::string rope_factors;  // `rope_scaling` of kind llama3 from per-frequency factors
   std::optional<model::ConfigValue> otherwise;  // constant or default
   bool required = false;

@@ -22,6 +22,7 @@ class GenerationReader {
   Result<void> run_ids(GenerationConfig& out) {
     AXON_TRY_VOID(ids("eos_token_id", out.eos_ids));
     AXON_TRY_VOID(integer("bos_token_id", out.bos_id));
+    AXON_TRY_VOID(integer("decoder_start_token_id", out.decoder_start_id));
     return integer("pad_token_id", out.pad_id);
   }
 

@@ -129,6 +129,18 @@ Result<std::vector<int64_t>> published_shape(const SourceTensor& tensor, const s
       }
       return shape;
     }
+    case Transform::Kind::GroupQkv: {
+      int64_t heads = tensor.transform.heads, groups = tensor.transform.groups;
+      bool whole_rows =
+          shape.size() > 1 || (shape.size() == 1 && storage_info(tensor.stored.storage).block == 1);
+      if (!whole_rows || heads % groups != 0 || shape[0] % (heads + 2 * groups) != 0) {
+        return misfit(tensor, path,
+                      "with shape " + show_shape(shape) + " does not divide into " +
+                          std::to_string(heads) + " heads of queries and " +
+                          std::to_string(groups) + " of keys and values");
+      }
+      return shape;
+    }
     case Transform::Kind::Transpose:
       if (shape.size() != 2)
         return misfit(tensor, path, "is not a matrix, but the format stores one transposed");

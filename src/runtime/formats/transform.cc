@@ -7,11 +7,17 @@
 namespace axon::formats {
 namespace {
 
+// Row of the file that becomes row `row` of the published tensor.
+int64_t stored_row(const Transform& transform, int64_t row, int64_t rows) {
+  if (transform.kind == Transform::Kind::PermuteRope) return rope_row(row, rows, transform.heads);
+  return qkv_row(row, rows, transform.heads, transform.groups);
+}
+
 void permute_rows(const SourceTensor& tensor, const uint8_t* from, uint8_t* to) {
   int64_t rows = tensor.stored.shape[0];
   auto row_bytes = static_cast<size_t>(tensor.stored.bytes) / static_cast<size_t>(rows);
   for (int64_t row = 0; row < rows; ++row) {
-    auto source = static_cast<size_t>(rope_row(row, rows, tensor.transform.heads));
+    auto source = static_cast<size_t>(stored_row(tensor.transform, row, rows));
     std::memcpy(to + static_cast<size_t>(row) * row_bytes, from + source * row_bytes, row_bytes);
   }
 }
@@ -106,12 +112,22 @@ int64_t rope_row(int64_t row, int64_t rows, int64_t heads) {
   return head * size + 2 * (within % half) + within / half;
 }
 
+int64_t qkv_row(int64_t row, int64_t rows, int64_t heads, int64_t groups) {
+  int64_t size = rows / (heads + 2 * groups), each = heads / groups;
+  int64_t group = row / (size * (each + 2)), part = row / size % (each + 2), within = row % size;
+  int64_t head = part < each    ? group * each + part
+                 : part == each ? heads + group
+                                : heads + groups + group;
+  return head * size + within;
+}
+
 void apply_transform(const SourceTensor& tensor, const uint8_t* from, uint8_t* to) {
   switch (tensor.transform.kind) {
     case Transform::Kind::None:
       std::memcpy(to, from, tensor.stored.bytes);
       return;
     case Transform::Kind::PermuteRope:
+    case Transform::Kind::GroupQkv:
       return permute_rows(tensor, from, to);
     case Transform::Kind::Transpose:
       return transpose(tensor, from, to);

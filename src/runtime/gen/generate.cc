@@ -28,10 +28,22 @@ struct Loop {
   std::vector<int64_t> next;
 
   Result<RunStatus> feed_prompts(const std::vector<std::vector<int64_t>>& prompts, int64_t longest);
+  Result<RunStatus> feed_encoder(const std::vector<int64_t>& ids, int64_t count,
+                                 const uint8_t* valid);
   bool choose();
   void choose_for(int64_t row);
   void cancel_rest();
 };
+
+// The encoder reads the prompts, and the decoder its first token.
+Result<RunStatus> Loop::feed_encoder(const std::vector<int64_t>& ids, int64_t count,
+                                     const uint8_t* valid) {
+  AXON_TRY(const RunStatus status, session.feed_source(ids.data(), count, valid, cancel));
+  if (status == RunStatus::Cancelled) return status;
+  for (Sampler& sampler : samplers) sampler.prompt(&options.start_id, 1);
+  const std::vector<int64_t> first(samplers.size(), options.start_id);
+  return session.feed(first.data(), 1, nullptr, cancel);
+}
 
 Result<RunStatus> Loop::feed_prompts(const std::vector<std::vector<int64_t>>& prompts,
                                      int64_t longest) {
@@ -45,8 +57,9 @@ Result<RunStatus> Loop::feed_prompts(const std::vector<std::vector<int64_t>>& pr
     std::copy(prompts[row].begin(), prompts[row].end(), ids.begin() + at);
     std::fill_n(valid.begin() + at, count, 1);
     padded = padded || count != longest;
-    samplers[row].prompt(prompts[row].data(), count);
+    if (!session.encodes()) samplers[row].prompt(prompts[row].data(), count);
   }
+  if (session.encodes()) return feed_encoder(ids, longest, padded ? valid.data() : nullptr);
   return session.feed(ids.data(), longest, padded ? valid.data() : nullptr, cancel);
 }
 
@@ -102,13 +115,15 @@ Result<std::vector<RowResult>> generate(Session& session,
     longest = std::max(longest, static_cast<int64_t>(prompt.size()));
     total += static_cast<int64_t>(prompt.size());
     for (const int64_t id : prompt) {
-      if (id >= 0 && id < session.vocabulary()) continue;
+      if (session.encodes() || (id >= 0 && id < session.vocabulary())) continue;
       return Error{"USE-PROMPT", "token " + std::to_string(id) + " is not one of the model's " +
                                      std::to_string(session.vocabulary())};
     }
   }
   // The last token chosen needs no position: it is not fed.
-  const int64_t left = session.capacity() - session.length() - longest + 1;
+  if (session.encodes()) session.reset();
+  const int64_t taken = session.encodes() ? 1 : longest;
+  const int64_t left = session.capacity() - session.length() - taken + 1;
   if (left < 1) {
     return Error{"USE-CONTEXT", "the prompt of " + std::to_string(longest) +
                                     " tokens does not fit: " +

@@ -25,6 +25,7 @@ struct GenerateOptions {
   std::vector<std::vector<int64_t>> stop;  // sequences of ids; the result keeps them
   bool pad_right = false;                  // batches are padded on the left otherwise
   int64_t pad_id = 0;
+  int64_t start_id = 0;  // what the decoder begins with, where prompts are for an encoder
 };
 
 struct RowResult {
@@ -47,7 +48,8 @@ struct TokenEvent {
 };
 using OnToken = function_ref<bool(const TokenEvent&)>;
 
-// Continues the session, which must have a row per prompt, by the prompts and what follows them. An
+// Continues the session, which must have a row per prompt, by the prompts and what follows them; a
+// program with an encoder reads the prompts there and begins anew. An
 // empty prompt, or one that leaves no room, is an error before anything runs (USE-PROMPT,
 // USE-CONTEXT). Ended rows are fed pad_id. Prompts of different lengths need a program that takes
 // padding. The last chosen token of each row is in the result and not yet in the session.

@@ -73,18 +73,34 @@ Result<RunStatus> Model::run(int phase, const Bindings& bindings, const View* in
   return executor(phase).run(bindings, inputs, states, cancel);
 }
 
-Result<MemoryAnswer> Model::memory(int64_t rows, int64_t capacity, int64_t chunk) {
+// Sizes of what the encoder reads, which its results have too.
+void bind_source(const Program& program, int64_t rows, int64_t source, Bindings& bindings) {
+  const int64_t shape[] = {rows, source};
+  for (const Phase& phase : program.phases) {
+    if (phase.name != "encode") continue;
+    for (const Input& input : phase.inputs) {
+      if (input.shape.size() == 2) bind_shape(program, input.shape, shape, bindings);
+    }
+  }
+}
+
+Result<MemoryAnswer> Model::memory(int64_t rows, int64_t capacity, int64_t chunk, int64_t source) {
   MemoryAnswer answer = bound_->memory();
   const Program& program = this->program();
   Bindings sizes;
   const bool cached = phase_index("extend", false) >= 0 || phase_index("extend", true) >= 0;
+  Bindings fixed;
+  bind_source(program, rows, source, fixed);
   for (size_t p = 0; p < program.phases.size(); ++p) {
-    if (cached && program.phases[p].name == "score") continue;  // sessions do not call it
-    Bindings bindings;
+    // Sessions do not call it.
+    if ((cached || encodes()) && program.phases[p].name == "score") continue;
+    const bool encode = program.phases[p].name == "encode";
+    Bindings bindings = fixed;
     for (const Input& input : program.phases[p].inputs) {
       const InputRole role = role_of(input);
       if (role == InputRole::Capacity && input.is_scalar) bindings.set(input.symbol, capacity);
-      if (role == InputRole::Ids || role == InputRole::Mask) {
+      if (!encode &&
+          (role == InputRole::Ids || role == InputRole::DecoderIds || role == InputRole::Mask)) {
         const int64_t shape[] = {rows, chunk};
         bind_shape(program, input.shape, shape, bindings);
       }
@@ -103,7 +119,7 @@ Result<MemoryAnswer> Model::memory(int64_t rows, int64_t capacity, int64_t chunk
     AXON_TRY(const int64_t bytes, trial.measure(bindings));
     answer.arena = std::max(answer.arena, bytes);
     if (!program.phases[p].masked) answer.tables += Executor::table_bytes(program.phases[p]);
-    if (sizes.values.empty()) sizes = bindings;
+    if (sizes.values.empty() || (!encode && program.phases[p].name == "start")) sizes = bindings;
   }
   AXON_TRY(const StateSet states, StateSet::plan(program, sizes, options_.store));
   answer.states = states.bytes();

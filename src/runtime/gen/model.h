@@ -46,6 +46,10 @@ class Model {
   ThreadPool& pool() { return *pool_; }
   // Index of a phase, -1: the program has none of that name and kind.
   int phase_index(std::string_view name, bool masked) const;
+  // Whether an encoder runs before the tokens that a session is fed.
+  bool encodes() const {
+    return phase_index("encode", false) >= 0 || phase_index("encode", true) >= 0;
+  }
   Executor& executor(int phase);                      // made on first use
   GeneralModel* general() { return general_.get(); }  // null: phases are straight lines
   // Runs a phase, weights packed first where they are not yet.
@@ -61,8 +65,9 @@ class Model {
                                            const std::vector<NamedTensor>& inputs,
                                            const CancelFlag* cancel = nullptr);
 
-  // What sessions of so many rows, positions and tokens a call will take at most, weights included.
-  Result<MemoryAnswer> memory(int64_t rows, int64_t capacity, int64_t chunk);
+  // What sessions of so many rows, positions and tokens a call will take at most, weights included;
+  // `source`: tokens of the encoder.
+  Result<MemoryAnswer> memory(int64_t rows, int64_t capacity, int64_t chunk, int64_t source = 0);
 
  private:
   Model() = default;
@@ -78,6 +83,8 @@ class Model {
 // otherwise.
 bool bind_shape(const Program& program, const std::vector<IntId>& shape, const int64_t* actual,
                 Bindings& bindings);
+// Sets the shape symbols of the encoder's inputs.
+void bind_source(const Program& program, int64_t rows, int64_t source, Bindings& bindings);
 bool has_symbol(const Bindings& bindings, SymId symbol);
 
 }  // namespace axon::runtime

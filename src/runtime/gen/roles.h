@@ -9,7 +9,8 @@
 namespace axon::runtime {
 
 enum class InputRole : uint8_t {
-  Ids,         // input_ids [B,S]
+  Ids,         // input_ids [B,S]; of a program with decoder ids, those of the encoder
+  DecoderIds,  // decoder_input_ids [B,T]
   Mask,        // attn_mask or attention_mask [B,K]: valid keys, past and present
   MaskStore,   // its static form: the store [B,C] …
   MaskLength,  // … and how much of it is valid

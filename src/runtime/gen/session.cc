@@ -39,7 +39,7 @@ Result<std::unique_ptr<Session>> Session::create(Model& model, const SessionOpti
   AXON_TRY_VOID(session->find_phases());
   if (model.options().check_memory) {
     AXON_TRY(const MemoryAnswer answer,
-             model.memory(options.rows, options.capacity, session->options_.chunk));
+             model.memory(options.rows, options.capacity, session->options_.chunk, options.source));
     AXON_TRY_VOID(check_fits(answer, available_memory()));
   }
   AXON_TRY_VOID(session->allocate());
@@ -50,13 +50,17 @@ Result<void> Session::find_phases() {
   if (model_->general() != nullptr) return find_general();
   const Program& program = model_->program();
   cached_ = model_->phase_index("extend", false) >= 0 || model_->phase_index("extend", true) >= 0;
+  encodes_ = model_->encodes();
   bool found = false;
   for (const Phase& phase : program.phases) {
-    const bool used = cached_
-                          ? phase.name == "start" || phase.name == "extend" || phase.name == "step"
-                          : phase.name == kUncached || phase.name == "start";
+    const bool encode = phase.name == "encode";
+    const bool used =
+        cached_ ? phase.name == "start" || phase.name == "extend" || phase.name == "step" || encode
+                : (phase.name == kUncached && !encodes_) || phase.name == "start" || encode;
     if (!used) continue;
     AXON_TRY_VOID(check_inputs(phase));
+    inputs_.resize(std::max(inputs_.size(), phase.inputs.size()));
+    if (encode) continue;
     const int output = logits_output(phase);
     if (output < 0)
       return Error{"RUN-INPUT", "the program has no output `logits` to choose tokens by"};
@@ -65,7 +69,6 @@ Result<void> Session::find_phases() {
     if (width.kind != IntExpr::Kind::Const)
       return Error{"RUN-SHAPE", "the width of `logits` is not fixed"};
     vocabulary_ = width.value;
-    inputs_.resize(std::max(inputs_.size(), phase.inputs.size()));
     found = true;
   }
   if (!found) return Error{"RUN-INPUT", "the program has no phase that generation can call"};
@@ -82,6 +85,9 @@ Result<void> Session::check_inputs(const Phase& phase) const {
 
 Result<void> Session::allocate() {
   const Program& program = model_->program();
+  if (encodes_ && options_.source < 1)
+    return Error{"RUN-INPUT", "the program has an encoder, which needs tokens of its own"};
+  bind_source(program, options_.rows, options_.source, bindings_);
   for (const State& state : program.states) {
     const IntExpr& row = program.ints[state.shape[static_cast<size_t>(state.row_axis)]];
     if (row.kind == IntExpr::Kind::Sym) bindings_.set(row.sym, options_.rows);
@@ -111,8 +117,9 @@ Result<void> Session::allocate() {
 }
 
 void Session::reset() {
-  for (int64_t row = 0; row < options_.rows && length_ > 0; ++row) states_.reset(row);
+  for (int64_t row = 0; row < options_.rows && (length_ > 0 || encoded_); ++row) states_.reset(row);
   length_ = 0;
+  encoded_ = source_padded_ = false;
   masked_ = false;
   forget_cache();
   std::fill(mask_.begin(), mask_.end(), 0);
@@ -121,6 +128,12 @@ void Session::reset() {
 
 // The first call starts the stores; one token more is a step where the program has that phase.
 int Session::choose_phase(int64_t count, bool masked) const {
+  if (encodes_) {  // padding of the decoder's own tokens is no input
+    const int step = masked ? -1 : model_->phase_index("extend", source_padded_);
+    return cached_ && length_ > 0 ? step
+           : masked               ? -1
+                                  : model_->phase_index("start", source_padded_);
+  }
   const auto find = [&](std::string_view name) {
     const int exact = model_->phase_index(name, masked);
     return exact < 0 && !masked ? model_->phase_index(name, true) : exact;
@@ -159,7 +172,8 @@ void Session::write_inputs(const Phase& phase, int64_t count, int64_t rows_wante
     if (role == InputRole::Capacity && input.is_scalar)
       bindings_.set(input.symbol, options_.capacity);
     if (input.is_scalar) continue;
-    if (role == InputRole::Ids) set_view(inputs_[i], input.dtype, {rows, count}, ids_.data());
+    if (role == InputRole::Ids || role == InputRole::DecoderIds)
+      set_view(inputs_[i], input.dtype, {rows, count}, ids_.data());
     if (role == InputRole::LogitRows)
       set_view(inputs_[i], input.dtype, {rows_wanted}, wanted_.data());
     if (role == InputRole::Mask || role == InputRole::MaskStore) {
@@ -214,6 +228,7 @@ void Session::advance(int phase, int64_t count) {
 Result<RunStatus> Session::run_chunk(const int64_t* ids, int64_t stride, int64_t count,
                                      const uint8_t* valid, bool all, EachChunk* each, int64_t first,
                                      const CancelFlag* cancel) {
+  if (encodes_ && !encoded_) return Error{"RUN-INPUT", "the encoder has not been given its tokens"};
   mark(count, valid, stride);
   const int index = choose_phase(count, masked_);
   if (index < 0) {
@@ -308,6 +323,46 @@ Result<RunStatus> Session::feed_chunks(const int64_t* ids, int64_t count, const 
     first += n;
   }
   return RunStatus::Done;
+}
+
+void Session::set_source_inputs(const Phase& phase, const int64_t* ids, const uint8_t* valid,
+                                std::string& mask) {
+  const int64_t rows = options_.rows, count = options_.source;
+  for (size_t i = 0; i < phase.inputs.size(); ++i) {
+    const Input& input = phase.inputs[i];
+    if (role_of(input) == InputRole::Ids) {
+      set_view(inputs_[i], input.dtype, {rows, count}, ids);
+      continue;
+    }
+    const auto size = static_cast<int64_t>(dtype_size(input.dtype));
+    mask.resize(static_cast<size_t>(rows * count * size));
+    for (int64_t n = 0; n < rows * count; ++n) {
+      store_int(plain_storage(input.dtype), reinterpret_cast<uint8_t*>(mask.data()) + n * size,
+                valid == nullptr || valid[n] != 0);
+    }
+    set_view(inputs_[i], input.dtype, {rows, count}, mask.data());
+  }
+}
+
+Result<RunStatus> Session::feed_source(const int64_t* ids, int64_t count, const uint8_t* valid,
+                                       const CancelFlag* cancel) {
+  if (!encodes_) return Error{"RUN-INPUT", "the program has no encoder"};
+  if (count != options_.source) {
+    return Error{"RUN-INPUT", "the encoder is given " + std::to_string(count) +
+                                  " tokens, the session has " + std::to_string(options_.source)};
+  }
+  reset();
+  source_padded_ = valid != nullptr && std::find(valid, valid + options_.rows * count, 0) !=
+                                           valid + options_.rows * count;
+  const int index = model_->phase_index("encode", source_padded_);
+  if (index < 0) return Error{"RUN-INPUT", "the program does not take padded input"};
+  const Phase& phase = model_->program().phases[static_cast<size_t>(index)];
+  std::string mask;
+  set_source_inputs(phase, ids, valid, mask);
+  AXON_TRY(const RunStatus status,
+           model_->run(index, bindings_, inputs_.data(), states_.views(), cancel));
+  encoded_ = status == RunStatus::Done;
+  return status;
 }
 
 Result<RunStatus> Session::feed(const int64_t* ids, int64_t count, const uint8_t* valid,

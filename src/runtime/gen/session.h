@@ -17,6 +17,7 @@ struct SessionOptions {
   int64_t rows = 1;
   int64_t capacity = 0;  // positions; fixed for the session's life
   int64_t chunk = 512;   // most tokens of one call
+  int64_t source = 0;    // tokens of the encoder, where the program has one; fixed as well
 };
 
 // The state of one row as save() gives it.
@@ -25,6 +26,7 @@ struct SavedRow {
   std::vector<uint8_t> mask;
   std::vector<int64_t> scalars;
   int64_t length = 0;
+  bool encoded = false, padded = false;  // there is a source, and some of it is padding
 };
 
 class Session {
@@ -47,6 +49,12 @@ class Session {
   Result<RunStatus> feed(const int64_t* ids, int64_t count, const uint8_t* valid = nullptr,
                          const CancelFlag* cancel = nullptr);
   const float* logits(int64_t row) const { return logits_.data() + row * vocabulary_; }
+
+  // Runs the encoder on ids[rows][source], once for everything that is fed afterwards; what was fed
+  // before is forgotten. Errors: RUN-INPUT, those of the executor.
+  Result<RunStatus> feed_source(const int64_t* ids, int64_t count, const uint8_t* valid = nullptr,
+                                const CancelFlag* cancel = nullptr);
+  bool encodes() const { return encodes_; }
 
   // Like feed, and calls `each(first, count, logits)` per chunk with all its logits,
   // [rows][count][vocabulary], valid during the call only. `first` counts from this feed's start.
@@ -73,6 +81,8 @@ class Session {
   Result<void> find_phases();
   Result<void> check_inputs(const Phase& phase) const;
   Result<void> allocate();
+  void set_source_inputs(const Phase& phase, const int64_t* ids, const uint8_t* valid,
+                         std::string& mask);
   int choose_phase(int64_t count, bool masked) const;
   Result<RunStatus> run_chunk(const int64_t* ids, int64_t stride, int64_t count,
                               const uint8_t* valid, bool all, EachChunk* each, int64_t first,
@@ -100,6 +110,8 @@ class Session {
   Model* model_;
   SessionOptions options_;
   StateSet states_;
+  bool encodes_ = false, encoded_ = false;  // the program has an encoder; it has run
+  bool source_padded_ = false;
   bool cached_ = false;  // the program has states; else each call runs the whole history
   // General programs: the cache as the program made it, and for how many positions.
   Datum cache_;

@@ -12,7 +12,7 @@ Result<void> Session::truncate(int64_t length) {
                                   " positions cannot be cut to " + std::to_string(length)};
   }
   if (length == length_) return {};
-  if (length == 0) {
+  if (length == 0 && !encodes_) {
     reset();
     return {};
   }
@@ -73,18 +73,23 @@ SavedRow Session::save(int64_t row) const {
   saved.mask.assign(begin, begin + length_);
   saved.scalars = scalars_;
   saved.length = length_;
+  saved.encoded = encoded_;
+  saved.padded = source_padded_;
   return saved;
 }
 
 Result<void> Session::restore(int64_t row, const SavedRow& saved) {
   const bool fits = saved.length <= options_.capacity && saved.scalars.size() == scalars_.size() &&
                     static_cast<int64_t>(saved.mask.size()) == saved.length && cached_ &&
-                    (options_.rows == 1 || saved.length == length_);
+                    (options_.rows == 1 || (saved.length == length_ && saved.encoded == encoded_ &&
+                                            saved.padded == source_padded_));
   if (!fits) return Error{"FILE-FORMAT", "saved state does not fit this session"};
   AXON_TRY_VOID(states_.restore(row, saved.stores));
   scalars_ = saved.scalars;
   for (size_t s = 0; s < scalars_.size(); ++s) advances_[s] = scalars_[s] == saved.length ? 1 : 0;
   length_ = saved.length;
+  encoded_ = saved.encoded;
+  source_padded_ = saved.padded;
   const auto begin = mask_.begin() + row * options_.capacity;
   std::copy(saved.mask.begin(), saved.mask.end(), begin);
   std::fill(begin + saved.length, begin + options_.capacity, 0);

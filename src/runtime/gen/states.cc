@@ -50,8 +50,9 @@ Result<void> StateSet::allocate() {
 }
 
 bool StateSet::all_token() const {
-  return std::all_of(program_->states.begin(), program_->states.end(),
-                     [](const State& s) { return s.kind == State::Kind::Token; });
+  return std::all_of(program_->states.begin(), program_->states.end(), [](const State& s) {
+    return s.kind == State::Kind::Token || s.kind == State::Kind::Fixed;
+  });
 }
 
 int64_t StateSet::tokens(size_t state) const {
@@ -126,6 +127,7 @@ void StateSet::reorder(const std::vector<int64_t>& perm, int64_t length) {
 void StateSet::truncate(int64_t row, int64_t length) {
   AXON_CHECK(all_token(), "only token states can be cut");
   for (size_t s = 0; s < views_.size(); ++s) {
+    if (tokens(s) < 0) continue;
     each_run(s, row, std::min(length, tokens(s)), tokens(s), [&](int64_t at, int64_t bytes) {
       buffers_[s].discard(static_cast<size_t>(at), static_cast<size_t>(at + bytes));
     });

@@ -25,7 +25,7 @@ class StateSet {
   // By StateId, for Executor::run.
   const View* views() const { return views_.data(); }
   size_t size() const { return views_.size(); }
-  // Whether every state is of kind token: only then truncate is possible.
+  // Whether every state is of kind token, or fixed: only then truncate is possible.
   bool all_token() const;
 
   void reset(int64_t row);  // as never written
@@ -33,7 +33,7 @@ class StateSet {
   void fork(int64_t from, int64_t to, int64_t length);
   // Row r becomes what row perm[r] was; perm has an entry per row and may repeat rows.
   void reorder(const std::vector<int64_t>& perm, int64_t length);
-  // Forgets the tokens from `length` on; their pages go back. All states must be of kind token.
+  // Forgets the tokens from `length` on; their pages go back. Other states are fixed and stay.
   void truncate(int64_t row, int64_t length);
   // The first `length` tokens of a row (all of it for other kinds), and putting them back into a
   // row of a set of the same Program and storage. Errors of restore: FILE-FORMAT.
