@@ -191,6 +191,7 @@ def verb_setup(args: argparse.Namespace) -> None:
             say(f"no framework environment: {reason}")
         else:
             environment("oracle")
+            environment("package")
 
 
 # ---- build ---------------------------------------------------------------------------------
@@ -231,6 +232,51 @@ def axon_binary() -> pathlib.Path:
         link.unlink(missing_ok=True)
         link.symlink_to(os.path.relpath(target, BUILD))
     return link
+
+
+# What the Python package is made of.
+PACKAGE_SOURCES = [
+    "src", "stdlib", "zoo", "prelude", "verify", "python", "cmake", "docs/errors.md", "scripts/embed.py",
+    "CMakeLists.txt", "pyproject.toml",
+]  # fmt: skip
+
+
+def package_folder() -> tuple[pathlib.Path, str]:
+    """Where pip has installed the Python package, anew when a source changes; and what pip said if it failed."""
+    names = subprocess.run(
+        ["git", "ls-files", "-co", "--exclude-standard", "--", *PACKAGE_SOURCES],
+        cwd=ROOT,
+        stdout=subprocess.PIPE,
+        text=True,
+        check=True,
+    ).stdout.splitlines()
+    tools = environment("package")
+    key = hashlib.sha256(tools.name.encode())
+    for name in sorted(names):
+        if (ROOT / name).exists():
+            key.update(name.encode() + b"\0" + (ROOT / name).read_bytes())
+    place = CACHE / f"package-{key.hexdigest()[:12]}"
+    if not (place / "ready").exists():
+        say("building the Python package")
+        shutil.rmtree(place, ignore_errors=True)
+        words = ["-m", "pip", "install", "-q", "--disable-pip-version-check"]
+        words += ["--no-deps", "--no-build-isolation", "--target", str(place)]
+        words += ["-C", f"build-dir={BUILD / 'python'}"]
+        done = subprocess.run(
+            [tools / "bin" / "python", *words, ROOT],
+            check=False,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            errors="replace",
+        )
+        if done.returncode != 0:
+            return place, done.stdout[-6000:]
+        (place / "ready").write_text("", encoding="utf-8")
+        made = sorted(CACHE.glob("package-*"), key=lambda path: path.stat().st_mtime)
+        for old in made[:-4]:
+            shutil.rmtree(old, ignore_errors=True)
+    return place, ""
 
 
 def verb_build(_: argparse.Namespace) -> None:
@@ -274,10 +320,13 @@ class Tally:
         self.skipped += 1
         print(f"SKIP {name}: {reason}", flush=True)
 
-    def program(self, name: str, command: list[object], timeout: int = 1200) -> None:
+    def program(
+        self, name: str, command: list[object], timeout: int = 1200, **variables: str
+    ) -> None:
         """A test program; its own counts are taken from gtest's or our closing line."""
         started = time.monotonic()
         env = dict(os.environ, AXON_SOURCE_DIR=str(ROOT), AXON_CACHE=str(CACHE))
+        env |= variables
         try:
             done = subprocess.run(
                 [str(word) for word in command],
@@ -394,6 +443,13 @@ def release_tests(tally: Tally, binary: pathlib.Path) -> None:
     python = environment("oracle") / "bin" / "python"
     for script in parity:
         tally.program(f"parity/{script.stem}", [python, script, binary], timeout=2400)
+    package, failed = package_folder()
+    tally.add("pip install .", not failed, failed)
+    if failed:
+        return
+    for script in sorted((ROOT / "tests" / "python").glob("run_*.py")):
+        command = [python, script, binary]
+        tally.program(f"python/{script.stem}", command, PYTHONPATH=str(package))
 
 
 def finish(tally: Tally) -> None:

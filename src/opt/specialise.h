@@ -36,6 +36,7 @@ struct SpecialiseOptions {
   // Least values of symbols; Data symbols count from 0, others from 1 where nothing is said.
   std::vector<std::pair<SymbolId, int64_t>> lower;
   bool classes = true;  // equal rounds of loops are written once; else loops are unrolled
+  bool calls = false;   // `more_spans` of nodes are the calls around them, innermost first
   // Gets the reads of the call, which the caller then reports; null: they are reported at once.
   ParamReads* reads = nullptr;
 };

@@ -111,6 +111,7 @@ bool Planner::plan_phase(Kind kind, bool masked, bool extras) {
   if (!make_inputs(call)) return false;
   opt::SpecialiseOptions options;
   options.classes = options_.classes && !options_.trace;
+  options.calls = options_.trace;
   options.reads = &reads_;
   std::optional<opt::Specialised> flat = opt::specialise(
       graph_, context_.types, forest_, call.inputs, answers_, options, context_.sink);

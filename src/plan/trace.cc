@@ -5,9 +5,32 @@
 
 #include <map>
 
-#include "graph/text.h"
+#include "support/text.h"
 
 namespace axon::plan {
+namespace {
+
+// Paths of flat modules are literal.
+std::string path_text(const graph::Path& path, const Interner& names) {
+  std::string out;
+  for (const graph::PathPiece& piece : path.pieces) {
+    if (!out.empty() && !piece.joined) out += '.';
+    out += names.text(piece.text);
+  }
+  return out;
+}
+
+// The node's place in the program: where the program calls the library, if it is of the library.
+std::string place_of(const graph::Node& node, const FileTable& files) {
+  Span place = node.span;
+  auto inside = [&] { return place.valid() && starts_with(files.path(place.file), "library/"); };
+  for (size_t i = 0; i < node.more_spans.size() && inside(); ++i) place = node.more_spans[i];
+  if (!place.valid()) return {};
+  return fmt::format("@{}:{}", files.path(place.file),
+                     files.line_column(place.file, place.begin).line);
+}
+
+}  // namespace
 
 std::vector<std::pair<std::string, graph::ValueId>> trace_scopes(opt::Specialised& flat,
                                                                  const TypeTable& types,
@@ -19,7 +42,7 @@ std::vector<std::pair<std::string, graph::ValueId>> trace_scopes(opt::Specialise
     if (node.scope.pieces.empty() || node.outputs.size() != 1) continue;
     const graph::Value& value = module.values[node.outputs[0]];
     if (value.dtype != DType::F32 || !types.is_tensor(value.type)) continue;
-    last[graph::show_path(flat.graph, module, node.scope, types)] = i;
+    last[path_text(node.scope, types.dims().names())] = i;
   }
   std::map<size_t, std::string> in_order;
   for (auto& [scope, position] : last) in_order.emplace(position, scope);
@@ -27,10 +50,7 @@ std::vector<std::pair<std::string, graph::ValueId>> trace_scopes(opt::Specialise
   for (const auto& [position, scope] : in_order) {
     const graph::Node& node = module.nodes[module.order[position]];
     std::string name = fmt::format("trace.{}.{}", position, scope);
-    if (files && node.span.valid()) {
-      name += fmt::format("@{}:{}", files->path(node.span.file),
-                          files->line_column(node.span.file, node.span.begin).line);
-    }
+    if (files) name += place_of(node, *files);
     module.outputs.push_back({graph::Ref{node.outputs[0]}, module.values[node.outputs[0]].type});
     out.emplace_back(std::move(name), node.outputs[0]);
   }

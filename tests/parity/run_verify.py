@@ -92,6 +92,7 @@ def bad(verify: Verify) -> None:
     differs = next((row for row in parts if row[:1] == ["differs"]), [])
     same(agrees[-1:], ["model.layers.0.mlp.up_proj"], f"what agrees in {out}")
     same(differs[2:3], ["model.layers.0.mlp.down_proj:"], f"what differs in {out}")
+    same(differs[1].endswith(f"wrong.axon:{line}"), True, f"line in {out}")
 
 
 def no_package(verify: Verify) -> None:

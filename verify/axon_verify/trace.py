@@ -104,8 +104,8 @@ def native_values(
     for name, array in outputs.items():
         if name.startswith("trace."):
             number, _, rest = name.removeprefix("trace.").partition(".")
-            path, _, line = rest.rpartition("@")
-            found.append((int(number), Value(path.lstrip("@").strip("'"), array, line)))
+            path, _, line = rest.partition("@")
+            found.append((int(number), Value(path, array, line)))
     return [value for _, value in sorted(found, key=lambda item: item[0])]
 
 

@@ -166,6 +166,7 @@ std::vector<graph::ValueId> Emitter::append(graph::Node node, size_t hash,
   node.source = origin.source;
   node.scope = path(origin.scope);
   node.span = origin.span;
+  node.more_spans = origin.calls;
   node.type = types.size() == 1 ? types[0] : types_.tuple(types);
   graph::NodeId id = module().nodes.add(std::move(node));
   std::vector<graph::ValueId> outputs;

@@ -17,6 +17,7 @@ struct Origin {
   NameId scope;  // dotted text
   NameId name;   // wanted for the value
   Span span;
+  std::vector<Span> calls;  // around it, where they are wanted
 };
 
 class Emitter {

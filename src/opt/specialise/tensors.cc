@@ -11,6 +11,8 @@ Origin Specialiser::origin() {
   origin.source = graph_[frame_->id].name;
   origin.scope = scope_of(*frame_, *node_);
   origin.span = node_->span;
+  for (const Frame* f = frame_; options_.calls && f && f->caller && f->call; f = f->caller)
+    origin.calls.push_back(f->call->span);
   if (node_->outputs.size() == 1) origin.name = graph_[frame_->id].values[node_->outputs[0]].name;
   return origin;
 }
