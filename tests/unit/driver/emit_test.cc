@@ -102,7 +102,7 @@ TEST_P(Emit, PassesChangeNothingThatIsWritten) {
   EXPECT_EQ(body(emitted(GetParam(), true)), body(emitted(GetParam(), false)));
 }
 
-INSTANTIATE_TEST_SUITE_P(Programs, Emit, 
+INSTANTIATE_TEST_SUITE_P(Programs, Emit,
                          testing::Values("llama", "gpt2", "gpt2_depth", "bert", "mixtral", "gemma2",
                                          "tied", "shared", "entangled"));
 
