@@ -8,6 +8,7 @@
 #include "cli/report.h"
 #include "cli/signals.h"
 #include "cli/verbs.h"
+#include "support/deep_stack.h"
 
 namespace axon::cli {
 namespace {
@@ -58,7 +59,9 @@ int call_verb(const Options& options) {
 int run(int argc, char** argv) {
   Options options;
   auto parsed = parse_options(argc, argv, options);
-  int status = parsed ? *parsed : call_verb(options);
+  int status = parsed.value_or(0);
+  // Passes walk a program as deep as it is nested.
+  if (!parsed) on_deep_stack([&] { status = call_verb(options); });
   int error = output_error();
   if (error == 0 || error == EPIPE) return status;
   note(std::string("axon: cannot write to standard output: ") + std::strerror(error) +

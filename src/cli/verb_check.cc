@@ -46,6 +46,13 @@ void put_diagnostics_json(const sema::Session& session) {
   }
 }
 
+// What each stage made, and how long it took.
+void note_stages(const driver::Frontend& frontend) {
+  for (const driver::StageTime& t : frontend.times)
+    note(fmt::format("axon: {:<14} {:>8} nodes {:>10.2f} ms\n", driver::spelling(t.stage), t.nodes,
+                     t.ms));
+}
+
 }  // namespace
 
 int verb_check(const Options& options) {
@@ -58,6 +65,7 @@ int verb_check(const Options& options) {
   target->request.strict = options.check.strict;
   driver::Frontend frontend = driver::compile_text(target->text, target->request,
                                                    answers_of(*target), driver::Stage::GraphIr);
+  if (options.common.verbose > 0) note_stages(frontend);
   int status = 0;
   std::optional<driver::CheckReport> report;
   if (target->checkpoint)

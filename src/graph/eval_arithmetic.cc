@@ -1,16 +1,12 @@
 // Arithmetic, comparison and logic on scalars and tensors.
-#include <cmath>
-
 #include "graph/eval_ops.h"
 #include "graph/eval_tensors.h"
+#include "support/arithmetic.h"
 
 namespace axon::graph {
 namespace {
 
 using Kind = EvalValue::Kind;
-
-enum class Arith { Add, Sub, Mul, Div, Mod, Pow };
-enum class Cmp { Eq, Ne, Lt, Le, Gt, Ge };
 
 Error null_error(std::string_view what) { return eval_error(Diag::RunNull, {what}); }
 Error operand_error(std::string_view what, const EvalValue& a, const EvalValue& b) {
@@ -19,85 +15,10 @@ Error operand_error(std::string_view what, const EvalValue& a, const EvalValue& 
 
 // ---- scalars -------------------------------------------------------------------------------
 
-Result<int64_t> floor_div(int64_t a, int64_t b) {
-  if (b == 0) return eval_error(Diag::RunDivZero);
-  if (b == -1) {
-    int64_t out = 0;
-    if (__builtin_sub_overflow(int64_t{0}, a, &out)) return eval_error(Diag::RunOverflow, {"/"});
-    return out;
-  }
-  int64_t q = a / b;
-  return q - ((a % b != 0) && ((a < 0) != (b < 0)));
-}
-
-int64_t floor_mod(int64_t a, int64_t b) {
-  if (b == -1) return 0;
-  int64_t r = a % b;
-  return r != 0 && (r < 0) != (b < 0) ? r + b : r;
-}
-
-double floor_mod(double a, double b) {
-  double r = std::fmod(a, b);
-  return r != 0 && (r < 0) != (b < 0) ? r + b : r;
-}
-
-Result<int64_t> int_pow(int64_t base, int64_t exponent) {
-  if (exponent < 0) {
-    if (base == 1 || base == -1) return exponent % 2 == 0 ? int64_t{1} : base;
-    return eval_error(Diag::RunValue, {"an integer is raised to a negative power"});
-  }
-  int64_t out = 1;
-  for (int64_t i = 0; i < exponent; ++i) {
-    if (base == 0 || base == 1) return exponent == 0 ? int64_t{1} : base;
-    if (base == -1) return exponent % 2 == 0 ? int64_t{1} : int64_t{-1};
-    if (__builtin_mul_overflow(out, base, &out)) return eval_error(Diag::RunOverflow, {"pow"});
-  }
-  return out;
-}
-
-Result<EvalValue> int_arith(Arith op, int64_t a, int64_t b) {
-  int64_t out = 0;
-  switch (op) {
-    case Arith::Add:
-      if (__builtin_add_overflow(a, b, &out)) return eval_error(Diag::RunOverflow, {"+"});
-      return EvalValue::of(out);
-    case Arith::Sub:
-      if (__builtin_sub_overflow(a, b, &out)) return eval_error(Diag::RunOverflow, {"-"});
-      return EvalValue::of(out);
-    case Arith::Mul:
-      if (__builtin_mul_overflow(a, b, &out)) return eval_error(Diag::RunOverflow, {"*"});
-      return EvalValue::of(out);
-    case Arith::Div: {
-      AXON_TRY(out, floor_div(a, b));
-      return EvalValue::of(out);
-    }
-    case Arith::Mod:
-      if (b == 0) return eval_error(Diag::RunDivZero);
-      return EvalValue::of(floor_mod(a, b));
-    case Arith::Pow: {
-      AXON_TRY(out, int_pow(a, b));
-      return EvalValue::of(out);
-    }
-  }
-  AXON_UNREACHABLE("arithmetic");
-}
-
-double real_arith(Arith op, double a, double b) {
-  switch (op) {
-    case Arith::Add:
-      return a + b;
-    case Arith::Sub:
-      return a - b;
-    case Arith::Mul:
-      return a * b;
-    case Arith::Div:
-      return a / b;
-    case Arith::Mod:
-      return floor_mod(a, b);
-    case Arith::Pow:
-      return std::pow(a, b);
-  }
-  AXON_UNREACHABLE("arithmetic");
+Error fault_error(ArithFault fault, std::string_view name) {
+  if (fault == ArithFault::DivideByZero) return eval_error(Diag::RunDivZero);
+  if (fault == ArithFault::Overflow) return eval_error(Diag::RunOverflow, {name});
+  return eval_error(Diag::RunValue, {"an integer is raised to a negative power"});
 }
 
 // ---- tensors -------------------------------------------------------------------------------
@@ -159,7 +80,7 @@ Result<EvalValue> tensor_arith(Arith op, const EvalValue& a, const EvalValue& b)
       // Integers enter as float, as kernels convert them.
       double p = pair.a.real() ? pair.a.get(x) : round_to(DType::F32, pair.a.get(x));
       double q = pair.b.real() ? pair.b.get(y) : round_to(DType::F32, pair.b.get(y));
-      out.set(at, real_arith(op, p, q));
+      out.set(at, real_arithmetic(op, p, q));
     } else {
       AXON_TRY(int64_t value, wrapping(op, pair.a.get_int(x), pair.b.get_int(y)));
       out.set_int(at, value);
@@ -182,32 +103,18 @@ Result<EvalValue> arith(Arith op, std::string_view name, const EvalValue& a, con
                      : a.is_number() && b.is_number();
   if (!fit) return operand_error("`" + std::string(name) + "`", a, b);
   if (tensors) return tensor_arith(op, a, b);
-  if (a.kind == Kind::Int && b.kind == Kind::Int) return int_arith(op, a.integer, b.integer);
-  return EvalValue::of(real_arith(op, a.as_double(), b.as_double()));
+  if (a.kind == Kind::Int && b.kind == Kind::Int) {
+    int64_t out = 0;
+    const ArithFault fault = whole_arithmetic(op, a.integer, b.integer, out);
+    if (fault != ArithFault::None) return fault_error(fault, name);
+    return EvalValue::of(out);
+  }
+  return EvalValue::of(real_arithmetic(op, a.as_double(), b.as_double()));
 }
 
 // ---- comparison and logic ------------------------------------------------------------------
 
-template <class T>
-bool holds(Cmp op, T a, T b) {
-  switch (op) {
-    case Cmp::Eq:
-      return a == b;
-    case Cmp::Ne:
-      return a != b;
-    case Cmp::Lt:
-      return a < b;
-    case Cmp::Le:
-      return a <= b;
-    case Cmp::Gt:
-      return a > b;
-    case Cmp::Ge:
-      return a >= b;
-  }
-  AXON_UNREACHABLE("comparison");
-}
-
-Result<EvalValue> tensor_compare(Cmp op, const EvalValue& a, const EvalValue& b) {
+Result<EvalValue> tensor_compare(Order op, const EvalValue& a, const EvalValue& b) {
   DType dtype = result_dtype(a, b);
   AXON_TRY(Pair pair, align(a, b, dtype));
   EvalTensor out = EvalTensor::make(DType::Bool, pair.shape);
@@ -244,11 +151,11 @@ Result<bool> same(const EvalValue& a, const EvalValue& b) {
   return true;
 }
 
-Result<EvalValue> compare(Cmp op, std::string_view name, const EvalValue& a, const EvalValue& b) {
-  bool equality = op == Cmp::Eq || op == Cmp::Ne;
+Result<EvalValue> compare(Order op, std::string_view name, const EvalValue& a, const EvalValue& b) {
+  bool equality = op == Order::Eq || op == Order::Ne;
   if (a.is_null() || b.is_null()) {
     if (!equality) return null_error("`" + std::string(name) + "`");
-    return EvalValue::of((a.is_null() && b.is_null()) == (op == Cmp::Eq));
+    return EvalValue::of((a.is_null() && b.is_null()) == (op == Order::Eq));
   }
   if (a.is_tensor() || b.is_tensor()) {
     bool fit = (a.is_tensor() || a.is_scalar()) && (b.is_tensor() || b.is_scalar());
@@ -257,7 +164,7 @@ Result<EvalValue> compare(Cmp op, std::string_view name, const EvalValue& a, con
   }
   if (equality) {
     AXON_TRY(bool equal, same(a, b));
-    return EvalValue::of(equal == (op == Cmp::Eq));
+    return EvalValue::of(equal == (op == Order::Eq));
   }
   if (!a.is_number() || !b.is_number()) return operand_error("`" + std::string(name) + "`", a, b);
   if (a.kind == Kind::Int && b.kind == Kind::Int) {
@@ -300,17 +207,17 @@ Result<EvalValue> eval_binary(Op op, const EvalValue& a, const EvalValue& b) {
     case Op::CoreBinaryMod:
       return arith(Arith::Mod, "%", a, b);
     case Op::CoreBinaryEq:
-      return compare(Cmp::Eq, "==", a, b);
+      return compare(Order::Eq, "==", a, b);
     case Op::CoreBinaryNe:
-      return compare(Cmp::Ne, "!=", a, b);
+      return compare(Order::Ne, "!=", a, b);
     case Op::CoreBinaryLt:
-      return compare(Cmp::Lt, "<", a, b);
+      return compare(Order::Lt, "<", a, b);
     case Op::CoreBinaryLe:
-      return compare(Cmp::Le, "<=", a, b);
+      return compare(Order::Le, "<=", a, b);
     case Op::CoreBinaryGt:
-      return compare(Cmp::Gt, ">", a, b);
+      return compare(Order::Gt, ">", a, b);
     case Op::CoreBinaryGe:
-      return compare(Cmp::Ge, ">=", a, b);
+      return compare(Order::Ge, ">=", a, b);
     case Op::CoreBinaryAnd:
       return logic(true, a, b);
     case Op::CoreBinaryOr:
@@ -338,9 +245,9 @@ Result<EvalValue> eval_arithmetic(const OpCall& call) {
 Result<EvalValue> eval_compare(const OpCall& call) {
   switch (call.op) {
     case Op::Eq:
-      return compare(Cmp::Eq, "eq", call[0], call[1]);
+      return compare(Order::Eq, "eq", call[0], call[1]);
     case Op::Le:
-      return compare(Cmp::Le, "le", call[0], call[1]);
+      return compare(Order::Le, "le", call[0], call[1]);
     case Op::And:
       return logic(true, call[0], call[1]);
     default:

@@ -3,6 +3,9 @@
 
 #include <algorithm>
 
+#include "support/arithmetic.h"
+#include "support/check.h"
+
 namespace axon::graph {
 namespace {
 
@@ -15,7 +18,22 @@ size_t occurrences(const Tree& tree, SymbolId symbol) {
   return count;
 }
 
-int64_t floor_div(int64_t a, int64_t b) { return a / b - (a % b != 0 && (a < 0) != (b < 0)); }
+Arith arith_of(Tree::Kind kind) {
+  switch (kind) {
+    case Tree::Kind::Add:
+      return Arith::Add;
+    case Tree::Kind::Sub:
+      return Arith::Sub;
+    case Tree::Kind::Mul:
+      return Arith::Mul;
+    case Tree::Kind::Div:
+      return Arith::Div;
+    case Tree::Kind::Mod:
+      return Arith::Mod;
+    default:
+      AXON_UNREACHABLE("dim tree");
+  }
+}
 
 // Value of a tree under the symbols bound so far.
 std::optional<int64_t> value_of(const Tree& tree, const DimBinding& binding) {
@@ -30,33 +48,13 @@ std::optional<int64_t> value_of(const Tree& tree, const DimBinding& binding) {
       out = v;
       continue;
     }
-    bool division = tree.kind == Kind::Div || tree.kind == Kind::Mod;
-    if (division && *v == 0) return {};
-    switch (tree.kind) {
-      case Kind::Add:
-        *out += *v;
-        break;
-      case Kind::Sub:
-        *out -= *v;
-        break;
-      case Kind::Mul:
-        *out *= *v;
-        break;
-      case Kind::Div:
-        *out = floor_div(*out, *v);
-        break;
-      case Kind::Mod:
-        *out -= floor_div(*out, *v) * *v;
-        break;
-      case Kind::Min:
-        *out = std::min(*out, *v);
-        break;
-      case Kind::Max:
-        *out = std::max(*out, *v);
-        break;
-      default:
-        AXON_UNREACHABLE("dim tree");
+    if (tree.kind == Kind::Min || tree.kind == Kind::Max) {
+      out = tree.kind == Kind::Min ? std::min(*out, *v) : std::max(*out, *v);
+      continue;
     }
+    int64_t result = 0;
+    if (whole_arithmetic(arith_of(tree.kind), *out, *v, result) != ArithFault::None) return {};
+    out = result;
   }
   return out;
 }

@@ -5,6 +5,7 @@
 
 #include "graph/builder.h"
 #include "opt/passes.h"
+#include "support/arithmetic.h"
 #include "support/check.h"
 
 namespace axon::opt {
@@ -23,6 +24,34 @@ bool is_literal(const Operand& operand) {
       return true;
     default:
       return false;
+  }
+}
+
+std::optional<Order> order_of(Op op) {
+  switch (op) {
+    case Op::CoreBinaryLt:
+      return Order::Lt;
+    case Op::CoreBinaryLe:
+      return Order::Le;
+    case Op::CoreBinaryGt:
+      return Order::Gt;
+    case Op::CoreBinaryGe:
+      return Order::Ge;
+    default:
+      return {};
+  }
+}
+
+std::optional<Arith> arith_of(Op op) {
+  switch (op) {
+    case Op::CoreBinaryAdd:
+      return Arith::Add;
+    case Op::CoreBinarySub:
+      return Arith::Sub;
+    case Op::CoreBinaryMul:
+      return Arith::Mul;
+    default:
+      return {};
   }
 }
 
@@ -146,31 +175,20 @@ class Folder {
     }
     auto *x = a.get<graph::LitInt>(), *y = b.get<graph::LitInt>();
     if (!x || !y) return std::nullopt;
-    switch (op) {
-      case Op::CoreBinaryLt:
-        return x->value < y->value;
-      case Op::CoreBinaryLe:
-        return x->value <= y->value;
-      case Op::CoreBinaryGt:
-        return x->value > y->value;
-      case Op::CoreBinaryGe:
-        return x->value >= y->value;
-      default:
-        return std::nullopt;
-    }
+    std::optional<Order> order = order_of(op);
+    if (!order) return std::nullopt;
+    return holds(*order, x->value, y->value);
   }
 
   std::optional<Operand> arithmetic(Op op, const Operand& a, const Operand& b) {
     auto *x = a.get<graph::LitInt>(), *y = b.get<graph::LitInt>();
-    if (!x || !y) return std::nullopt;
+    std::optional<Arith> arith = arith_of(op);
+    if (!x || !y || !arith) return std::nullopt;
     bool whole = context_.types.kind(a.type) != TypeKind::Float &&
                  context_.types.kind(b.type) != TypeKind::Float;
     int64_t result = 0;
-    bool overflow = true;
-    if (op == Op::CoreBinaryAdd) overflow = __builtin_add_overflow(x->value, y->value, &result);
-    if (op == Op::CoreBinarySub) overflow = __builtin_sub_overflow(x->value, y->value, &result);
-    if (op == Op::CoreBinaryMul) overflow = __builtin_mul_overflow(x->value, y->value, &result);
-    if (overflow || !whole) return std::nullopt;
+    if (!whole || whole_arithmetic(*arith, x->value, y->value, result) != ArithFault::None)
+      return std::nullopt;
     return graph::lit_int(result, context_.types);
   }
 

@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "sema/callee.h"
+#include "support/arithmetic.h"
 #include "support/text.h"
 
 namespace axon::sema {
@@ -464,15 +465,10 @@ std::optional<ConstValue> ConstEval::math(KnownCall call,
     case KnownCall::Pow:
       if (args.size() != 2) return {};
       if (args[0].kind == Kind::Int && args[1].kind == Kind::Int) {
-        if (args[1].integer < 0) return {};
-        ConstValue out = ConstValue::of(int64_t{1});
-        for (int64_t i = 0; i < args[1].integer; ++i) {
-          auto next = binary_value(BinaryOp::Mul, out, args[0]);
-          if (!next) return {};
-          if (next->integer == out.integer) break;  // 0, 1: more factors change nothing
-          out = *next;
-        }
-        return out;
+        int64_t out = 0;
+        ArithFault fault = whole_arithmetic(Arith::Pow, args[0].integer, args[1].integer, out);
+        if (fault != ArithFault::None) return {};
+        return ConstValue::of(out);
       }
       return finite(std::pow(x, number(1)));
     case KnownCall::Min:

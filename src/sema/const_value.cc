@@ -1,7 +1,6 @@
 // Arithmetic on known scalar values (language.md 9.3, 9.5).
-#include <cmath>
-
 #include "sema/const_eval.h"
+#include "support/arithmetic.h"
 
 namespace axon::sema {
 
@@ -40,49 +39,33 @@ double as_double(const ConstValue& v) {
   return v.kind == Kind::Int ? static_cast<double>(v.integer) : v.number;
 }
 
-std::optional<ConstValue> int_arithmetic(BinaryOp op, int64_t a, int64_t b) {
-  int64_t out = 0;
+std::optional<Arith> arith_of(BinaryOp op) {
   switch (op) {
     case BinaryOp::Add:
-      if (__builtin_add_overflow(a, b, &out)) return {};
-      return ConstValue::of(out);
+      return Arith::Add;
     case BinaryOp::Sub:
-      if (__builtin_sub_overflow(a, b, &out)) return {};
-      return ConstValue::of(out);
+      return Arith::Sub;
     case BinaryOp::Mul:
-      if (__builtin_mul_overflow(a, b, &out)) return {};
-      return ConstValue::of(out);
+      return Arith::Mul;
     case BinaryOp::Div:
-    case BinaryOp::Mod: {
-      if (b == 0 || (b == -1 && a == INT64_MIN)) return {};
-      int64_t quotient = a / b, rest = a % b;
-      if (rest != 0 && (rest < 0) != (b < 0)) {
-        --quotient;
-        rest += b;
-      }
-      return ConstValue::of(op == BinaryOp::Div ? quotient : rest);
-    }
+      return Arith::Div;
+    case BinaryOp::Mod:
+      return Arith::Mod;
     default:
       return {};
   }
 }
 
-std::optional<ConstValue> float_arithmetic(BinaryOp op, double a, double b) {
+std::optional<Order> order_of(BinaryOp op) {
   switch (op) {
-    case BinaryOp::Add:
-      return ConstValue::of(a + b);
-    case BinaryOp::Sub:
-      return ConstValue::of(a - b);
-    case BinaryOp::Mul:
-      return ConstValue::of(a * b);
-    case BinaryOp::Div:
-      if (b == 0) return {};
-      return ConstValue::of(a / b);
-    case BinaryOp::Mod: {
-      if (b == 0) return {};
-      double rest = std::fmod(a, b);
-      return ConstValue::of(rest != 0 && (rest < 0) != (b < 0) ? rest + b : rest);
-    }
+    case BinaryOp::Lt:
+      return Order::Lt;
+    case BinaryOp::Le:
+      return Order::Le;
+    case BinaryOp::Gt:
+      return Order::Gt;
+    case BinaryOp::Ge:
+      return Order::Ge;
     default:
       return {};
   }
@@ -99,38 +82,28 @@ std::optional<bool> compare_equal(const ConstValue& a, const ConstValue& b) {
 }
 
 std::optional<bool> compare_order(BinaryOp op, const ConstValue& a, const ConstValue& b) {
-  if (!is_number(a) || !is_number(b)) return {};
-  int order = 0;
-  if (a.kind == Kind::Int && b.kind == Kind::Int) {
-    order = a.integer < b.integer ? -1 : a.integer > b.integer;
-  } else {
-    double x = as_double(a), y = as_double(b);
-    if (std::isnan(x) || std::isnan(y)) return false;
-    order = x < y ? -1 : x > y;
-  }
-  switch (op) {
-    case BinaryOp::Lt:
-      return order < 0;
-    case BinaryOp::Le:
-      return order <= 0;
-    case BinaryOp::Gt:
-      return order > 0;
-    case BinaryOp::Ge:
-      return order >= 0;
-    default:
-      return {};
-  }
+  std::optional<Order> order = order_of(op);
+  if (!order || !is_number(a) || !is_number(b)) return {};
+  if (a.kind == Kind::Int && b.kind == Kind::Int) return holds(*order, a.integer, b.integer);
+  return holds(*order, as_double(a), as_double(b));
 }
 
-std::optional<ConstValue> arithmetic(BinaryOp op, const ConstValue& a, const ConstValue& b) {
-  if (op == BinaryOp::Add && a.kind == Kind::String && b.kind == Kind::String) {
+// Nothing where the numbers have no result: that is said where the program runs.
+std::optional<ConstValue> arithmetic(Arith op, const ConstValue& a, const ConstValue& b) {
+  if (op == Arith::Add && a.kind == Kind::String && b.kind == Kind::String) {
     return ConstValue::of(a.text + b.text);
   }
-  if (op == BinaryOp::Add && a.kind == Kind::Null) return b;
-  if ((op == BinaryOp::Add || op == BinaryOp::Sub) && b.kind == Kind::Null) return a;
+  if (op == Arith::Add && a.kind == Kind::Null) return b;
+  if ((op == Arith::Add || op == Arith::Sub) && b.kind == Kind::Null) return a;
   if (!is_number(a) || !is_number(b)) return {};
-  if (a.kind == Kind::Int && b.kind == Kind::Int) return int_arithmetic(op, a.integer, b.integer);
-  return float_arithmetic(op, as_double(a), as_double(b));
+  if (a.kind == Kind::Int && b.kind == Kind::Int) {
+    int64_t out = 0;
+    if (whole_arithmetic(op, a.integer, b.integer, out) != ArithFault::None) return {};
+    return ConstValue::of(out);
+  }
+  bool divides = op == Arith::Div || op == Arith::Mod;
+  if (divides && as_double(b) == 0) return {};
+  return ConstValue::of(real_arithmetic(op, as_double(a), as_double(b)));
 }
 
 }  // namespace
@@ -146,7 +119,7 @@ std::optional<ConstValue> binary_value(BinaryOp op, const ConstValue& a, const C
     case BinaryOp::Mul:
     case BinaryOp::Div:
     case BinaryOp::Mod:
-      return arithmetic(op, a, b);
+      return arithmetic(*arith_of(op), a, b);
     case BinaryOp::Eq:
       return truth(compare_equal(a, b));
     case BinaryOp::Ne: {

@@ -341,9 +341,10 @@ Summary Checker::check_call(Frame& caller, size_t callee, const std::vector<Valu
     return out;
   }
   // A definition whose own check failed, or that is being checked, is taken by its signature; so is
-  // one at the end of a very long chain of calls that all are checked anew.
-  constexpr int kMaxDepth = 200;
-  if (failed_[callee] || running_[callee] > 0 || depth_ > kMaxDepth) {
+  // one at the end of a very long chain of calls that all are checked anew. Helpers nest no deeper
+  // than the text.
+  constexpr int kMaxDepth = 200, kMaxNesting = 2000;
+  if (failed_[callee] || running_[callee] > 0 || depth_ > (helper ? kMaxNesting : kMaxDepth)) {
     TypeId type = def.return_type.valid() ? type_of(g, def.return_type) : t_.any();
     out.result = sized(g, {g.u.resolve(type), {}});
     export_facts(g, out);
@@ -357,9 +358,9 @@ Summary Checker::check_call(Frame& caller, size_t callee, const std::vector<Valu
   --running_[callee];
   if (record) {
     Header header = header_of(g);
-    for (Recorded r : g.recorded)
+    for (const Recorded& r : g.recorded)
       caller.recorded.push_back({r.definition, r.expr, g.u.resolve(r.type)});
-    for (Header h : g.headers) {
+    for (Header& h : g.headers) {
       for (Value& param : h.params) param = resolve(g, param);
       h.result = g.u.resolve(h.result);
       for (auto& [name, dim] : h.dims) dim = g.u.resolve(dim);

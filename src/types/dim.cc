@@ -5,6 +5,7 @@
 #include <numeric>
 #include <tuple>
 
+#include "support/arithmetic.h"
 #include "support/check.h"
 #include "types/dim_impl.h"
 

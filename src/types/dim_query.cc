@@ -1,6 +1,7 @@
 // Questions about dims: contents, substitution, solving, value, order.
 #include <algorithm>
 
+#include "support/arithmetic.h"
 #include "support/check.h"
 #include "types/dim_impl.h"
 

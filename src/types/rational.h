@@ -46,16 +46,4 @@ inline std::optional<Rational> div(Rational a, Rational b) {
   return make_rational(static_cast<__int128>(a.num) * b.den, static_cast<__int128>(a.den) * b.num);
 }
 
-// Quotient rounded down and the remainder with the divisor's sign; b is not 0.
-inline int64_t floor_div(int64_t a, int64_t b) {
-  if (b == -1) return a == INT64_MIN ? INT64_MAX : -a;
-  int64_t q = a / b;
-  return (a % b != 0 && ((a < 0) != (b < 0))) ? q - 1 : q;
-}
-inline int64_t floor_mod(int64_t a, int64_t b) {
-  if (b == -1) return 0;
-  int64_t r = a % b;
-  return (r != 0 && ((r < 0) != (b < 0))) ? r + b : r;
-}
-
 }  // namespace axon

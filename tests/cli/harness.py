@@ -73,9 +73,14 @@ class Suite:
         self.env.update(SANITIZER_ENV)
 
     def run(
-        self, *words, stdin: bytes = b"", timeout: float = 60, env: dict | None = None
+        self,
+        *words,
+        stdin: bytes = b"",
+        timeout: float = 60,
+        env: dict | None = None,
+        before=None,
     ) -> Answer:
-        """One run; words may be bytes, to pass what is not UTF-8."""
+        """One run; words may be bytes, to pass what is not UTF-8. `before` is called in the new process."""
         begin = time.monotonic()
         command = [self.binary, *(w if isinstance(w, bytes) else str(w) for w in words)]
         done = subprocess.run(
@@ -86,6 +91,7 @@ class Suite:
             check=False,
             env={**self.env, **(env or {})},
             cwd=self.folder,
+            preexec_fn=before,
         )
         answer = Answer(
             done.returncode, done.stdout, done.stderr, time.monotonic() - begin

@@ -395,6 +395,20 @@ def test_headers_only() -> None:
     )
 
 
+def test_own_programs() -> None:
+    """What comes with the command has nothing to warn of."""
+    root = h.ZOO.parent
+    programs = sorted(h.ZOO.glob("*.axon")) + sorted((root / "stdlib").glob("*.axon"))
+
+    def strict(program: pathlib.Path) -> None:
+        answer = S.run("check", "--strict", "-q", program)
+        S.answers(f"check --strict {program.name}", answer, 0)
+        S.check(f"{program.name}: no word", answer.err == "", answer.err[:500])
+
+    S.check("there are programs", len(programs) > 30, str(len(programs)))
+    S.each(strict, programs)
+
+
 if __name__ == "__main__":
     S.run_all(
         test_check,
@@ -402,4 +416,5 @@ if __name__ == "__main__":
         test_all_failures,
         test_report,
         test_headers_only,
+        test_own_programs,
     )

@@ -19,7 +19,8 @@ S = h.suite()
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 
 MOST_INSTRUCTIONS = 150_000_000  # text to plan of 30 layers, library included
-MOST_GROWTH = 1.3  # of planning, from 8 layers to 80
+MOST_GROWTH = 1.3  # from text to plan, from 8 layers to 80
+MOST_PLAN_GROWTH = 3.6  # of planning alone, most of which is the copies of layers
 LEAST_INSTRUCTIONS = 1_000_000  # fewer mean that nothing was counted
 # From the text of the program on. The names are those of the functions that `bench --compile` calls.
 TEXT_TO_GRAPH = "axon::driver::compile_text(*"
@@ -120,13 +121,13 @@ def test_no_general_instructions(models: dict) -> None:
         )
 
 
-def instructions(model: pathlib.Path, *functions: str) -> int:
-    """Instructions run inside of some functions while a model is compiled."""
-    out = S.folder / "callgrind.out"
+def instructions(words: list, *functions: str) -> int:
+    """Instructions run inside of some functions by a command."""
+    out = S.folder / f"callgrind-{abs(hash(str(words)))}.out"
     command = ["valgrind", "--tool=callgrind", f"--callgrind-out-file={out}"]
     command += [f"--toggle-collect={function}" for function in functions]
     done = subprocess.run(
-        [*command, S.binary, "bench", str(model), "--compile"],
+        [*command, S.binary, *map(str, words)],
         capture_output=True,
         text=True,
         check=False,
@@ -144,21 +145,50 @@ def test_budget() -> None:
     if shutil.which("valgrind") is None:
         print("SKIP instruction budget: valgrind is not installed")
         return
-    count = instructions(llama(S.folder / "llama-30", 30), TEXT_TO_GRAPH, GRAPH_TO_PLAN)
+    models = [llama(S.folder / f"llama-{n}", n) for n in (30, 8, 80)]
+    cases = [(model, TEXT_TO_GRAPH, GRAPH_TO_PLAN) for model in models]
+    cases += [(model, GRAPH_TO_PLAN) for model in models[1:]]
+    counts = S.each(
+        lambda case: instructions(["bench", case[0], "--compile"], *case[1:]), cases
+    )
+    count, few, many, few_planned, many_planned = counts
     print(f"text to plan, 30 layers: {count:,} instructions of {MOST_INSTRUCTIONS:,}")
     S.check(
         "text to plan within the budget",
         LEAST_INSTRUCTIONS < count <= MOST_INSTRUCTIONS,
         f"{count}",
     )
-    few = instructions(llama(S.folder / "llama-8", 8), TEXT_TO_GRAPH, GRAPH_TO_PLAN)
-    many = instructions(llama(S.folder / "llama-80", 80), TEXT_TO_GRAPH, GRAPH_TO_PLAN)
     print(f"8 layers: {few:,}; 80 layers: {many:,}; {many / max(few, 1):.3f} times")
+    growth = many_planned / max(few_planned, 1)
+    print(f"planning alone: {few_planned:,}; {many_planned:,}; {growth:.3f} times")
+    S.check(
+        "planning 80 layers costs little more than 8",
+        0 < many_planned <= MOST_PLAN_GROWTH * few_planned,
+        f"{few_planned} {many_planned}",
+    )
     S.check(
         "80 layers cost little more than 8",
         0 < many <= MOST_GROWTH * few,
         f"{few} {many}",
     )
+
+
+def test_zoo_budget() -> None:
+    """The front end of every program: what is left of the budget is the plan's."""
+    if shutil.which("valgrind") is None:
+        print("SKIP instruction budget of the zoo: valgrind is not installed")
+        return
+
+    def count(program: pathlib.Path) -> None:
+        used = instructions(["check", "-q", program], TEXT_TO_GRAPH)
+        print(f"text to graph, {program.stem}: {used:,} instructions")
+        S.check(
+            f"{program.stem}: within the budget",
+            LEAST_INSTRUCTIONS < used <= MOST_INSTRUCTIONS,
+            f"{used}",
+        )
+
+    S.each(count, sorted(h.ZOO.glob("*.axon")))
 
 
 def check_token(name: str, model: pathlib.Path, *options: str) -> dict:
@@ -224,6 +254,7 @@ def main() -> None:
     test_no_general_instructions({"llama": small, "gpt2": other, "bert": encoder})
     test_tokens(small, other)
     test_budget()
+    test_zoo_budget()
     os.environ.setdefault("AXON_CACHE", str(pathlib.Path.home() / ".cache" / "axon"))
     model = demo_model()
     if model is None:

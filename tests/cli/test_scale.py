@@ -35,6 +35,12 @@ def check(name: str, text: str) -> tuple[h.Answer, int, float]:
     return answer, int(used.group(1)), float(used.group(2))
 
 
+def nodes(name: str) -> int:
+    """What all stages of the front end make of a program that check() has written."""
+    answer = S.run("check", "-v", S.folder / f"{name}.axon")
+    return sum(int(n) for n in re.findall(r"(\d+) nodes", answer.err))
+
+
 def long_program(lines: int) -> str:
     """Many definitions that each call the one before, all called by the main definition."""
     out = ["import Tensor", "", "WIDTH <- 8", ""]
@@ -104,13 +110,20 @@ def test_length() -> None:
     answer, memory, long = check("long", long_program(100000))
     S.answers("100,000 lines", answer, 0)
     S.check("100,000 lines: memory", memory < GIB, f"{memory} KiB")
+    few, many = nodes("short"), nodes("long")
+    S.check(
+        "100,000 lines: work",
+        1000 < few and many <= 11 * few,
+        f"{few} and {many} nodes, {many / max(few, 1):.2f} times",
+    )
     # Caches hold the short program and not the long one: time may grow somewhat more than work.
-    # The work itself is counted by the unit test of the front end.
+    # What the passes go over is counted by the unit test of the front end.
     S.check(
         "100,000 lines: time", long < 20 * short + 1, f"{short:.2f} s, {long:.2f} s"
     )
     if os.environ.get("AXON_TEST_TIMES"):
         print(f"     {short:.2f} s, {long:.2f} s, {memory // 1024} MiB")
+        print(f"     {few} and {many} nodes, {many / max(few, 1):.2f} times")
 
 
 def test_cycle() -> None:

@@ -90,8 +90,10 @@ class Banks {
 
   std::optional<Parts> parts_of(const std::string& path) const {
     std::string key = path;
-    for (size_t open; (open = key.find('{')) != std::string::npos;)
-      key.replace(open, key.find('}') - open + 1, "0");
+    for (size_t open; (open = key.find('{')) != std::string::npos;) {
+      key.erase(open + 1, key.find('}') - open);
+      key[open] = '0';
+    }
     auto found = params_.resolve(key);
     if (!found || found->kind != model::Resolved::Kind::Stack) return std::nullopt;
     size_t segments = split(key, '.').size();

@@ -4,60 +4,52 @@
 #include <cmath>
 
 #include "opt/specialise/specialiser.h"
+#include "support/arithmetic.h"
+#include "support/check.h"
 
 namespace axon::opt {
 namespace {
 
-bool is_comparison(Op op) {
+std::optional<Order> order_of(Op op) {
   switch (op) {
     case Op::CoreBinaryEq:
+      return Order::Eq;
     case Op::CoreBinaryNe:
+      return Order::Ne;
     case Op::CoreBinaryLt:
+      return Order::Lt;
     case Op::CoreBinaryLe:
+      return Order::Le;
     case Op::CoreBinaryGt:
+      return Order::Gt;
     case Op::CoreBinaryGe:
-      return true;
+      return Order::Ge;
     default:
-      return false;
+      return {};
+  }
+}
+
+Arith arith_of(Op op) {
+  switch (op) {
+    case Op::CoreBinaryAdd:
+      return Arith::Add;
+    case Op::CoreBinarySub:
+      return Arith::Sub;
+    case Op::CoreBinaryMul:
+      return Arith::Mul;
+    case Op::CoreBinaryDiv:
+      return Arith::Div;
+    case Op::CoreBinaryMod:
+      return Arith::Mod;
+    case Op::Pow:
+      return Arith::Pow;
+    default:
+      AXON_UNREACHABLE("arithmetic");
   }
 }
 
 double float_of(const Tree& t, int64_t integer) {
   return t.kind == Tree::Kind::Float ? t.number : static_cast<double>(integer);
-}
-
-double float_binary(Op op, double a, double b) {
-  switch (op) {
-    case Op::CoreBinaryAdd:
-      return a + b;
-    case Op::CoreBinarySub:
-      return a - b;
-    case Op::CoreBinaryMul:
-      return a * b;
-    case Op::CoreBinaryDiv:
-      return a / b;
-    case Op::Pow:
-      return std::pow(a, b);
-    default:
-      return a - b * std::floor(a / b);
-  }
-}
-
-bool float_compare(Op op, double a, double b) {
-  switch (op) {
-    case Op::CoreBinaryEq:
-      return a == b;
-    case Op::CoreBinaryNe:
-      return a != b;
-    case Op::CoreBinaryLt:
-      return a < b;
-    case Op::CoreBinaryLe:
-      return a <= b;
-    case Op::CoreBinaryGt:
-      return a > b;
-    default:
-      return a >= b;
-  }
 }
 
 }  // namespace
@@ -95,7 +87,7 @@ TreeId Specialiser::binary(Op op, TreeId a, TreeId b) {
 }
 
 TreeId Specialiser::scalar_binary(Op op, const Tree& x, const Tree& y) {
-  if (is_comparison(op)) return compare(op, x, y);
+  if (order_of(op)) return compare(op, x, y);
   if (op == Op::CoreBinaryAnd || op == Op::CoreBinaryOr) {
     if (x.kind != Tree::Kind::Bool || y.kind != Tree::Kind::Bool)
       return fail("operands are not booleans");
@@ -113,39 +105,50 @@ TreeId Specialiser::scalar_binary(Op op, const Tree& x, const Tree& y) {
   if (y.kind == Tree::Kind::Int) yi = integer_of(y.dim);
   if ((x.kind == Tree::Kind::Float || xi) && (y.kind == Tree::Kind::Float || yi)) {
     return forest_.number(
-        float_binary(op, float_of(x, xi.value_or(0)), float_of(y, yi.value_or(0))));
+        real_arithmetic(arith_of(op), float_of(x, xi.value_or(0)), float_of(y, yi.value_or(0))));
   }
   return fail(fmt::format("{} and {} as operands", opt::spelling(x.kind), opt::spelling(y.kind)));
 }
 
 TreeId Specialiser::integer_binary(Op op, DimId a, DimId b) {
-  bool divides = op == Op::CoreBinaryDiv || op == Op::CoreBinaryMod;
-  if (divides && integer_of(b) == 0) return report(Diag::RunDivZero, {});
-  switch (op) {
-    case Op::CoreBinaryAdd:
-      return forest_.integer(dims_.add(a, b));
-    case Op::CoreBinarySub:
-      return forest_.integer(dims_.sub(a, b));
-    case Op::CoreBinaryMul:
-      return forest_.integer(dims_.mul(a, b));
-    case Op::CoreBinaryDiv: {
-      std::optional<int64_t> x = integer_of(a), y = integer_of(b);
-      if (x && y)
-        return forest_.integer(dims_.integer(*x / *y - (*x % *y != 0 && (*x < 0) != (*y < 0))));
-      return forest_.integer(dims_.div(a, b));
+  const Arith arith = arith_of(op);
+  bool divides = arith == Arith::Div || arith == Arith::Mod;
+  // What differs from round to round stays an expression, where that can be.
+  bool needs_numbers = divides || arith == Arith::Pow;
+  std::optional<int64_t> x = arith == Arith::Div ? integer_of(a) : dims_.as_integer(a);
+  std::optional<int64_t> y = needs_numbers ? integer_of(b) : dims_.as_integer(b);
+  if (divides && y == 0) return report(Diag::RunDivZero, {});
+  if (x && y) {
+    int64_t result = 0;
+    switch (whole_arithmetic(arith, *x, *y, result)) {
+      case ArithFault::None:
+        return forest_.integer(dims_.integer(result));
+      case ArithFault::Overflow:
+        return report(Diag::RunOverflow, {axon::spelling(op).substr(op == Op::Pow ? 0 : 12)});
+      case ArithFault::DivideByZero:
+        return report(Diag::RunDivZero, {});
+      case ArithFault::NegativePower:
+        return report(Diag::RunValue, {"an integer is raised to a negative power"});
     }
-    case Op::CoreBinaryMod:
-      return forest_.integer(dims_.mod(a, b));
-    case Op::Pow: {
-      std::optional<int64_t> n = integer_of(b);
-      if (!n || *n < 0 || *n > 62) return fail("this power of integers");
-      DimId result = dims_.integer(1);
-      for (int64_t i = 0; i < *n; ++i) result = dims_.mul(result, a);
-      return forest_.integer(result);
-    }
-    default:
-      return fail("this operation on integers");
   }
+  switch (arith) {
+    case Arith::Add:
+      return forest_.integer(dims_.add(a, b));
+    case Arith::Sub:
+      return forest_.integer(dims_.sub(a, b));
+    case Arith::Mul:
+      return forest_.integer(dims_.mul(a, b));
+    case Arith::Div:
+      return forest_.integer(dims_.div(a, b));
+    case Arith::Mod:
+      return forest_.integer(dims_.mod(a, b));
+    case Arith::Pow:
+      break;
+  }
+  if (!y || *y < 0 || *y > 62) return fail("this power of integers");
+  DimId result = dims_.integer(1);
+  for (int64_t i = 0; i < *y; ++i) result = dims_.mul(result, a);
+  return forest_.integer(result);
 }
 
 TreeId Specialiser::compare(Op op, const Tree& x, const Tree& y) {
@@ -162,7 +165,7 @@ TreeId Specialiser::compare(Op op, const Tree& x, const Tree& y) {
   if (y.kind == Tree::Kind::Int) yi = integer_of(y.dim);
   if ((x.kind == Tree::Kind::Float || xi) && (y.kind == Tree::Kind::Float || yi)) {
     return forest_.boolean(
-        float_compare(op, float_of(x, xi.value_or(0)), float_of(y, yi.value_or(0))));
+        axon::holds(*order_of(op), float_of(x, xi.value_or(0)), float_of(y, yi.value_or(0))));
   }
   return fail(
       fmt::format("{} and {} cannot be compared", opt::spelling(x.kind), opt::spelling(y.kind)));

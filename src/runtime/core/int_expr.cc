@@ -3,37 +3,29 @@
 
 #include <algorithm>
 
-namespace axon::runtime {
-namespace {
+#include "runtime/core/int_apply.h"
+#include "support/arithmetic.h"
 
-bool floor_div(int64_t a, int64_t b, int64_t& out) {
-  if (b == 0 || (a == INT64_MIN && b == -1)) return false;
-  out = a / b;
-  if (a % b != 0 && (a < 0) != (b < 0)) --out;
-  return true;
-}
+namespace axon::runtime {
 
 bool apply(IntExpr::Kind kind, int64_t a, int64_t b, int64_t& out) {
   using Kind = IntExpr::Kind;
+  auto number = [&](Arith op) { return whole_arithmetic(op, a, b, out) == ArithFault::None; };
   switch (kind) {
     case Kind::Add:
-      return !__builtin_add_overflow(a, b, &out);
+      return number(Arith::Add);
     case Kind::Sub:
-      return !__builtin_sub_overflow(a, b, &out);
+      return number(Arith::Sub);
     case Kind::Mul:
-      return !__builtin_mul_overflow(a, b, &out);
+      return number(Arith::Mul);
     case Kind::FloorDiv:
-      return floor_div(a, b, out);
+      return number(Arith::Div);
     case Kind::CeilDiv:
-      if (!floor_div(a, b, out)) return false;
+      if (!number(Arith::Div)) return false;
       if (a % b != 0) ++out;
       return true;
-    case Kind::Mod: {
-      int64_t quotient = 0;
-      if (!floor_div(a, b, quotient)) return false;
-      out = a - quotient * b;
-      return true;
-    }
+    case Kind::Mod:
+      return number(Arith::Mod);
     case Kind::Min:
       out = std::min(a, b);
       return true;
@@ -46,8 +38,6 @@ bool apply(IntExpr::Kind kind, int64_t a, int64_t b, int64_t& out) {
   }
   return false;
 }
-
-}  // namespace
 
 void Bindings::set(SymId symbol, int64_t value) {
   size_t index = static_cast<size_t>(symbol.index);

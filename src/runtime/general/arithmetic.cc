@@ -1,8 +1,10 @@
 // Arithmetic, comparison and logic on scalars and tensors.
+#include "support/arithmetic.h"
+
 #include <algorithm>
-#include <cmath>
 
 #include "runtime/general/apply.h"
+#include "support/check.h"
 
 namespace axon::runtime {
 namespace {
@@ -70,84 +72,59 @@ Error overflow(Op op) {
   return run_error(Diag::RunOverflow, {text.substr(1, text.size() - 2)});
 }
 
-Result<int64_t> power(Op op, int64_t base, int64_t exponent) {
-  const bool odd = exponent % 2 != 0;
-  if (base == 1 || base == -1) return odd ? base : 1;
-  if (exponent < 0) return run_error(Diag::RunValue, {"an integer is raised to a negative power"});
-  if (base == 0) return exponent == 0 ? 1 : 0;
-  int64_t out = 1;
-  for (int64_t i = 0; i < exponent; ++i) {
-    if (__builtin_mul_overflow(out, base, &out)) return overflow(op);
-  }
-  return out;
-}
-
-Result<int64_t> integer_arithmetic(Op op, BinaryCode code, int64_t a, int64_t b) {
-  int64_t out = 0;
-  bool wrong = false;
+// Of codes that are neither comparisons nor logical.
+Arith arith_of(BinaryCode code) {
   switch (code) {
     case BinaryCode::Add:
-      wrong = __builtin_add_overflow(a, b, &out);
-      break;
+      return Arith::Add;
     case BinaryCode::Sub:
-      wrong = __builtin_sub_overflow(a, b, &out);
-      break;
+      return Arith::Sub;
     case BinaryCode::Mul:
-      wrong = __builtin_mul_overflow(a, b, &out);
-      break;
-    case BinaryCode::Pow:
-      return power(op, a, b);
-    default: {
-      if (b == 0) return run_error(Diag::RunDivZero);
-      const bool division = code == BinaryCode::Div;
-      if (b == -1) {
-        wrong = division && __builtin_sub_overflow(int64_t{0}, a, &out);
-        break;
-      }
-      const int64_t quotient = a / b - (a % b != 0 && (a < 0) != (b < 0));
-      out = division ? quotient : a - quotient * b;
-      break;
-    }
-  }
-  if (wrong) return overflow(op);
-  return out;
-}
-
-double real_arithmetic(BinaryCode code, double a, double b) {
-  switch (code) {
-    case BinaryCode::Add:
-      return a + b;
-    case BinaryCode::Sub:
-      return a - b;
-    case BinaryCode::Mul:
-      return a * b;
+      return Arith::Mul;
     case BinaryCode::Div:
-      return a / b;
+      return Arith::Div;
+    case BinaryCode::Mod:
+      return Arith::Mod;
     case BinaryCode::Pow:
-      return std::pow(a, b);
-    default: {
-      const double r = std::fmod(a, b);
-      return r != 0 && (r < 0) != (b < 0) ? r + b : r;
-    }
+      return Arith::Pow;
+    default:
+      AXON_UNREACHABLE("arithmetic");
   }
 }
 
-template <class T>
-bool holds(BinaryCode code, T a, T b) {
+// Of comparisons.
+Order order_of(BinaryCode code) {
   switch (code) {
     case BinaryCode::Eq:
-      return a == b;
+      return Order::Eq;
     case BinaryCode::Ne:
-      return a != b;
+      return Order::Ne;
     case BinaryCode::Lt:
-      return a < b;
+      return Order::Lt;
     case BinaryCode::Le:
-      return a <= b;
+      return Order::Le;
     case BinaryCode::Gt:
-      return a > b;
+      return Order::Gt;
+    case BinaryCode::Ge:
+      return Order::Ge;
     default:
-      return a >= b;
+      AXON_UNREACHABLE("a comparison");
   }
+}
+
+Result<int64_t> integers(Op op, BinaryCode code, int64_t a, int64_t b) {
+  int64_t out = 0;
+  switch (whole_arithmetic(arith_of(code), a, b, out)) {
+    case ArithFault::None:
+      return out;
+    case ArithFault::Overflow:
+      return overflow(op);
+    case ArithFault::DivideByZero:
+      return run_error(Diag::RunDivZero);
+    case ArithFault::NegativePower:
+      break;
+  }
+  return run_error(Diag::RunValue, {"an integer is raised to a negative power"});
 }
 
 Result<bool> same(Op op, const Datum& a, const Datum& b) {
@@ -174,8 +151,8 @@ Result<Datum> scalar_comparison(Op op, BinaryCode code, const Datum& a, const Da
   }
   if (!a.is_number() || !b.is_number()) return operand_error(op, a, b);
   if (a.kind == Kind::Int && b.kind == Kind::Int)
-    return Datum::of(holds(code, a.integer, b.integer));
-  return Datum::of(holds(code, a.as_double(), b.as_double()));
+    return Datum::of(holds(order_of(code), a.integer, b.integer));
+  return Datum::of(holds(order_of(code), a.as_double(), b.as_double()));
 }
 
 Result<Datum> scalars(Op op, BinaryCode code, const Datum& a, const Datum& b) {
@@ -189,10 +166,10 @@ Result<Datum> scalars(Op op, BinaryCode code, const Datum& a, const Datum& b) {
     return Datum::of(a.text + b.text);
   if (!a.is_number() || !b.is_number()) return operand_error(op, a, b);
   if (a.kind == Kind::Int && b.kind == Kind::Int) {
-    AXON_TRY(const int64_t value, integer_arithmetic(op, code, a.integer, b.integer));
+    AXON_TRY(const int64_t value, integers(op, code, a.integer, b.integer));
     return Datum::of(value);
   }
-  return Datum::of(real_arithmetic(code, a.as_double(), b.as_double()));
+  return Datum::of(real_arithmetic(arith_of(code), a.as_double(), b.as_double()));
 }
 
 // ---- tensors -------------------------------------------------------------------------------

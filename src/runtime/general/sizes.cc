@@ -3,36 +3,12 @@
 
 #include <algorithm>
 
+#include "runtime/core/int_apply.h"
+
 namespace axon::runtime {
 namespace {
 
 using Kind = IntExpr::Kind;
-
-int64_t floor_div(int64_t a, int64_t b) { return a / b - (a % b != 0 && (a < 0) != (b < 0)); }
-
-bool combine(Kind kind, int64_t a, int64_t b, int64_t& out) {
-  switch (kind) {
-    case Kind::Add:
-      return !__builtin_add_overflow(a, b, &out);
-    case Kind::Sub:
-      return !__builtin_sub_overflow(a, b, &out);
-    case Kind::Mul:
-      return !__builtin_mul_overflow(a, b, &out);
-    case Kind::Min:
-      out = std::min(a, b);
-      return true;
-    case Kind::Max:
-      out = std::max(a, b);
-      return true;
-    default:
-      break;
-  }
-  if (b == 0 || (b == -1 && a == INT64_MIN)) return false;
-  out = floor_div(a, b);
-  if (kind == Kind::CeilDiv && a % b != 0) ++out;
-  if (kind == Kind::Mod) out = a - out * b;
-  return true;
-}
 
 enum class Solved : uint8_t { No, Inexact, Yes };
 
@@ -51,7 +27,7 @@ std::optional<int64_t> Sizes::value(IntId expr) const {
   if (e.kind == Kind::Sym) return get(e.sym);
   std::optional<int64_t> a = value(e.a), b = value(e.b);
   int64_t out = 0;
-  if (!a || !b || !combine(e.kind, *a, *b, out)) return std::nullopt;
+  if (!a || !b || !apply(e.kind, *a, *b, out)) return std::nullopt;
   return out;
 }
 
