@@ -131,7 +131,9 @@ std::vector<Stmt> root_methods(Program& p) {
   if (!p.joined.banks.empty()) out.push_back(pack_for_inference(p));
   if (!p.calls.cached) return out;
   out.push_back(init_cache(p));
-  if (p.calls.roles.ids >= 0 && p.calls.roles.logits >= 0) out.push_back(generate(p));
+  // A decoder with a source takes more than its own ids: its callers write the loop.
+  const opt::Roles& roles = p.calls.roles;
+  if (roles.ids >= 0 && roles.logits >= 0 && !roles.encoder) out.push_back(generate(p));
   return out;
 }
 
