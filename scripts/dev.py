@@ -402,6 +402,8 @@ def verb_test(args: argparse.Namespace) -> None:
         tally.program("layout", layout)
     conformance = ROOT / "scripts" / "conformance.py"
     dev = build("dev", "all")
+    library = [sys.executable, ROOT / "scripts" / "gen_library.py", dev / "bin"]
+    tally.program("docs/library.md", [*library, "--check"])
     for program in unit_programs(dev):
         tally.program(f"{program.name} (sanitizers)", [program])
     tally.program("conformance", [sys.executable, conformance, dev])
@@ -422,7 +424,13 @@ def fail_nothing(tally: Tally, paths: list[str]) -> Tally:
 
 
 # Programs that the tests of the release command run beside it.
-TEST_TOOLS = ["tokenize_check", "program_save", "session_check"]
+TEST_TOOLS = [
+    "tokenize_check",
+    "program_save",
+    "session_check",
+    "library_list",
+    "case_run",
+]
 
 
 def cli_scripts(pattern: str = "test_*.py") -> list[pathlib.Path]:
@@ -483,6 +491,9 @@ def verb_accept(args: argparse.Namespace) -> None:
                 cwd=ROOT,
                 check=False,
             )
+    if not args.paths or "tests/library" in args.paths:
+        generate = ROOT / "scripts" / "gen_library.py"
+        run(sys.executable, generate, folder / "bin", cwd=ROOT)
     run("git", "status", "--short", "tests", "docs", cwd=ROOT)
 
 

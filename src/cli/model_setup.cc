@@ -86,6 +86,7 @@ std::optional<int> load(const Options& options, const LoadNeeds& needs, LoadedMo
   out.request.masked = needs.masked;
   out.request.scores = needs.scores;
   out.request.trace = needs.trace;
+  out.request.given = needs.given;
   if (auto known = driver::check_passes(out.request.passes); !known)
     return report_error(known.error(), options.common);
   std::vector<std::string> warnings;

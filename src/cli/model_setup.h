@@ -33,6 +33,7 @@ struct LoadNeeds {
   bool masked = true;
   bool scores = false;
   bool trace = false;
+  std::vector<std::pair<std::string, DType>> given;  // element types of inputs
 };
 Result<text::Tokenizer> make_tokenizer(const formats::Checkpoint& checkpoint);
 // Fills `out`; returns the exit status of a failure, which is reported.

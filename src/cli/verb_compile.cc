@@ -18,6 +18,17 @@ Error usage(std::string message, std::string hint) {
   return {"USE-VALUE", std::move(message), {}, -1, std::move(hint)};
 }
 
+Error unknown_target(const std::string& target, const std::vector<std::string>& targets) {
+  std::string message =
+      format_message(diag_info(Diag::OptTarget).format, {target, join(targets, ", ")});
+  std::vector<std::string> near = closest(target, targets, 1);
+  return {"OPT-TARGET",
+          std::move(message),
+          {},
+          -1,
+          near.empty() ? "see `axon compile --help`" : "did you mean `" + near[0] + "`?"};
+}
+
 // Names only, without folders, so that the same input gives the same bytes everywhere.
 std::string command_of(const CompileOptions& options) {
   std::string out = "axon compile " + base_name(options.file);
@@ -31,9 +42,7 @@ int verb_compile(const Options& options) {
   const CompileOptions& compile = options.compile;
   std::vector<std::string> targets = driver::emit_targets();
   if (std::find(targets.begin(), targets.end(), compile.target) == targets.end())
-    return report_error(
-        usage("`--target " + compile.target + "` is no target", "targets: " + join(targets, ", ")),
-        options.common);
+    return report_error(unknown_target(compile.target, targets), options.common);
   if (file_exists(compile.output) && !compile.force)
     return report_error(
         usage("`" + compile.output + "` is there already", "write over it with --force"),

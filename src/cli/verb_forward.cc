@@ -103,9 +103,9 @@ int verb_forward(const Options& options) {
   LoadedModel loaded;
   auto inputs = read_tensors(options.forward.inputs);
   if (!inputs) return report_error(inputs.error(), options.common);
-  if (auto status =
-          load(options, {Tokenizing::No, true, true, true, options.forward.trace}, loaded))
-    return *status;
+  LoadNeeds needs{Tokenizing::No, true, true, true, options.forward.trace, {}};
+  for (const NamedTensor& t : *inputs) needs.given.emplace_back(t.name, t.dtype);
+  if (auto status = load(options, needs, loaded)) return *status;
   auto outputs = suits_session(*loaded.model, *inputs)
                      ? forward_session(*loaded.model, *inputs, options.model.chunk)
                      : loaded.model->forward("score", *inputs, interrupt_flag());

@@ -36,6 +36,7 @@ Result<std::string> emit_source(Frontend& frontend, const ProgramText& text,
   request.task = text.task;
   request.hash = hash_of(graph::write_graph(*frontend.graph, session.types));
   request.files = &session.files;
+  request.sink = &session.sink;
   return emit::emit_torch(request, session.types, session.sink);
 }
 

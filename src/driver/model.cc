@@ -137,6 +137,7 @@ std::optional<runtime::Program> plan_model(Frontend& frontend,
   options.trace = request.trace;
   options.files = &frontend.session->files;
   options.reads = reads;
+  options.given = request.given;
   opt::Answers answers{&checkpoint.params->index(), &checkpoint.config};
   auto program = plan::plan(*frontend.graph, frontend.session->types, answers, options,
                             frontend.session->sink);

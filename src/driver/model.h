@@ -33,6 +33,7 @@ struct ModelRequest {
   bool masked = true;  // plan for padding masks too
   bool scores = true;  // plan the phase without a cache too
   bool trace = false;  // the phase without a cache alone, with values inside as outputs
+  std::vector<std::pair<std::string, DType>> given;  // element types of inputs, where known
 };
 
 // What became of a request. After a failure either `error` is set, or the front end's sink has

@@ -18,7 +18,8 @@ opt::TreeId Planner::scalar_input(Call& call, std::string_view place, SymbolId s
   return forest_.integer(context_.dims.of(symbol));
 }
 
-// Integers are int64 and masks boolean; what has more than two axes is floating.
+// Types say nothing of elements: they are the caller's, where it said. Else masks are boolean, what
+// has more than two axes is floating and the rest int64.
 opt::TreeId Planner::tensor_input(Call& call, size_t index, TypeId type, const std::string& place) {
   const graph::Value& value = main_.values[main_.inputs[index]];
   std::vector<DimId> dims = context_.types.dims_of(type);
@@ -40,6 +41,9 @@ opt::TreeId Planner::tensor_input(Call& call, size_t index, TypeId type, const s
       dims[1] = ids_dims_[1];
   }
   DType dtype = value.dtype;
+  for (const auto& [name, given] : options_.given) {
+    if (name == place && !mask) dtype = given;
+  }
   if (dtype == DType::Unknown)
     dtype = mask ? DType::Bool : dims.size() <= 2 ? DType::I64 : DType::F32;
   runtime::Input input;

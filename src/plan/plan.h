@@ -2,6 +2,9 @@
 #pragma once
 
 #include <optional>
+#include <string>
+#include <utility>
+#include <vector>
 
 #include "graph/graph.h"
 #include "opt/specialise.h"
@@ -24,6 +27,8 @@ struct PlanOptions {
   enum class General : uint8_t { Never, Fallback, Always } general = General::Fallback;
   const FileTable* files = nullptr;  // for the places of instructions; may be null
   opt::ParamReads* reads = nullptr;  // gets what the phases read; may be null
+  // Element types of inputs, by name, where the caller knows them.
+  std::vector<std::pair<std::string, DType>> given;
 };
 
 // Nothing after an error, which is in `sink`.

@@ -131,10 +131,27 @@ bool Planner::plan_phase(Kind kind, bool masked, bool extras) {
     };
     opt::run_fuse(flat->graph, context_.types, opt::FusionSet{}, lower);
   }
+  if (!check_outputs(flat->outputs, flat->output_names)) return false;
   if (kind != Kind::Score && roles_.encoder && !split_encoder(call, *flat)) return false;
   add_checks(call, *flat);
   if (!lower_phase(call, *flat)) return false;
   program_.phases.push_back(std::move(call.phase));
+  return true;
+}
+
+// A straight line ends in tensors; numbers and texts are for general instructions.
+bool Planner::check_outputs(const std::vector<opt::TreeId>& outputs,
+                            const std::vector<NameId>& names) {
+  for (size_t i = 0; i < outputs.size(); ++i) {
+    if (static_cast<int>(i) == roles_.new_cache && roles_.cached()) continue;
+    for (const opt::Leaf& leaf : opt::leaves(forest_, outputs[i])) {
+      opt::Tree::Kind kind = forest_[leaf.tree].kind;
+      if (kind == opt::Tree::Kind::Tensor || kind == opt::Tree::Kind::Null) continue;
+      if (kind == opt::Tree::Kind::List || kind == opt::Tree::Kind::Tuple) continue;  // empty
+      return fail(fmt::format("result `{}`", text_of(names[i])),
+                  fmt::format("it is {}", spelling(kind)));
+    }
+  }
   return true;
 }
 

@@ -55,6 +55,7 @@ class Planner {
   bool lower_phase(Call& call, const opt::Specialised& flat);
   void add_states(Call& call, const opt::Specialised& flat, LowerRequest& request);
   void add_checks(Call& call, const opt::Specialised& flat);
+  bool check_outputs(const std::vector<opt::TreeId>& outputs, const std::vector<NameId>& names);
   std::string text_of(NameId name) const { return std::string(context_.names.text(name)); }
   bool fail(std::string_view what, std::string_view why);
 

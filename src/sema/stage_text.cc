@@ -468,7 +468,7 @@ TypedProgram read_typed(FileId file, std::string_view stage, Session& session) {
     name_dims(program.definitions[i], out, out.definitions[i], session);
   size_t before = session.sink.all().size();
   validate_flat(program, session);
-  if (!session.sink.has_errors()) validate_typed(out, session);
+  if (!session.sink.has_errors()) validate_typed(out, session, stage == "final");
   blame_text(before, r);
   return out;
 }

@@ -316,6 +316,8 @@ Value Checker::eval_if(Frame& f, ExprId cond, ExprId yes, ExprId no, Span span) 
   if (!decided) {
     f.u.enter_branch();
     Value a = branch(f, yes, outcome.when_true);
+    f.u.leave_branch();
+    f.u.enter_branch();
     Value b = branch(f, no, outcome.when_false);
     f.u.leave_branch();
     return join_values(f, a, b, span);

@@ -14,8 +14,12 @@ namespace {
 
 class TypedValidator {
  public:
-  TypedValidator(const TypedProgram& typed, Session& session)
-      : typed_(typed), s_(session), t_(session.types), d_(session.dims) {}
+  TypedValidator(const TypedProgram& typed, Session& session, bool values_bind)
+      : typed_(typed),
+        s_(session),
+        t_(session.types),
+        d_(session.dims),
+        values_bind_(values_bind) {}
 
   void run() {
     const auto& definitions = typed_.flat.program.definitions;
@@ -49,6 +53,7 @@ class TypedValidator {
     for (const auto& [name, dim] : typed.dim_values) {
       for (SymbolId symbol : d_.symbols(dim)) bound_.insert(symbol);
     }
+    if (values_bind_) bind_values(def);
     for (const TypedParam& param : typed.params) dims(param.type, def.name_span);
     if (!typed.return_type.valid()) {
       fail(def.name_span, "the result has no type");
@@ -66,6 +71,18 @@ class TypedValidator {
       for (SymbolId s : d_.symbols(axis.dim)) bound_.insert(s);
     }
     for (TypeId item : data.items) bind(item);
+  }
+
+  void bind_values(const Definition& def) {
+    walk(def, s_.ast,
+         {[](ExprId, const Expr&) {},
+          [&](StmtId, const Stmt& s) {
+            const Bind* binding = s.get<Bind>();
+            if (!binding) return;
+            auto index = static_cast<size_t>(binding->value.index);
+            if (index < typed_.type_of.size() && typed_.type_of[index].valid())
+              bind(typed_.type_of[index]);
+          }});
   }
 
   void dims(TypeId id, Span span) {
@@ -105,12 +122,13 @@ class TypedValidator {
   DimTable& d_;
   const Definition* def_ = nullptr;
   std::set<SymbolId> bound_;
+  bool values_bind_;
 };
 
 }  // namespace
 
-void validate_typed(const TypedProgram& typed, Session& session) {
-  TypedValidator(typed, session).run();
+void validate_typed(const TypedProgram& typed, Session& session, bool values_bind) {
+  TypedValidator(typed, session, values_bind).run();
 }
 
 }  // namespace axon::sema

@@ -79,7 +79,7 @@ bool Unifier::prefers_left(SymbolId left, SymbolId right) const {
 // ---- unification ---------------------------------------------------------------------------
 
 void Unifier::record(DimConstraint::Kind kind, DimId left, DimId right) {
-  DimConstraint constraint{kind, left, right, origin_, branches_ > 0};
+  DimConstraint constraint{kind, left, right, origin_, !branches_.empty()};
   for (DimConstraint& c : constraints_) {
     if (c.kind != kind || c.left != left || c.right != right) continue;
     c.guarded = c.guarded && constraint.guarded;
@@ -90,7 +90,22 @@ void Unifier::record(DimConstraint::Kind kind, DimId left, DimId right) {
 
 void Unifier::bind(SymbolId symbol, DimId dim) {
   dim_bindings_[symbol] = dim;
-  if (branches_ > 0) guarded_.insert(symbol);
+  if (branches_.empty()) return;
+  guarded_.insert(symbol);
+  Branch& branch = branches_.back();
+  if (anchored_.count(symbol) > 0 && branch.own.count(symbol) == 0) branch.bound.push_back(symbol);
+}
+
+void Unifier::leave_branch() {
+  std::vector<std::pair<SymbolId, DimId>> found;
+  for (SymbolId symbol : branches_.back().bound)
+    found.emplace_back(symbol, resolve(dims_.of(symbol)));
+  for (const auto& [symbol, dim] : found) {
+    dim_bindings_.erase(symbol);
+    guarded_.erase(symbol);
+  }
+  for (const auto& [symbol, dim] : found) record(DimConstraint::Kind::Equal, dims_.of(symbol), dim);
+  branches_.pop_back();
 }
 
 // An unknown size says nothing about the callers, so no name of the interface is bound to one.

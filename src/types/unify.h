@@ -48,13 +48,17 @@ class Unifier {
   DimTable& dims() { return dims_; }
 
   // Symbols of the definition's interface: they win over local names when two are made equal.
-  void anchor(SymbolId symbol) { anchored_.insert(symbol); }
+  void anchor(SymbolId symbol) {
+    bool added = anchored_.insert(symbol).second;
+    if (added && !branches_.empty()) branches_.back().own.insert(symbol);
+  }
   // The place that constraints recorded from now on come from.
   void set_origin(int32_t origin) { origin_ = origin; }
 
-  // What is found until leave_branch() holds only if that branch is taken.
-  void enter_branch() { ++branches_; }
-  void leave_branch() { --branches_; }
+  // What is found until leave_branch() holds only if that branch is taken: sizes of the interface
+  // that it makes equal are apart again afterwards, and a constraint says what the branch needs.
+  void enter_branch() { branches_.emplace_back(); }
+  void leave_branch();
   bool bound_in_branch(SymbolId symbol) const { return guarded_.count(symbol) > 0; }
 
   // What a constant with an unknown value is made of; equality sees through it.
@@ -144,7 +148,11 @@ class Unifier {
   std::vector<DimConstraint> constraints_;
   std::map<std::pair<DimId, DimId>, DimId> joined_;
   std::set<SymbolId> guarded_;  // bound in a branch
-  int branches_ = 0;
+  struct Branch {
+    std::vector<SymbolId> bound;  // of the interface
+    std::set<SymbolId> own;       // anchored inside
+  };
+  std::vector<Branch> branches_;
   std::map<DimId, std::vector<DimId>> rests_;  // of the quotients in a dim
   std::set<SymbolId> loop_unknowns_;
   std::set<SymbolId> kept_;

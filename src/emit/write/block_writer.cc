@@ -160,9 +160,14 @@ Result<void> BlockWriter::put(const Item& item) {
 
 Error BlockWriter::no_row(const Node& node) const {
   std::string where;
-  if (p_.request.files && node.span.valid())
-    where = fmt::format(", used at {}:{}", p_.request.files->path(node.span.file),
+  if (p_.request.files && node.span.valid()) {
+    where = fmt::format("{}:{}", p_.request.files->path(node.span.file),
                         p_.request.files->line_column(node.span.file, node.span.begin).line);
+    std::string name = fmt::format("target `{}`", target());
+    if (p_.request.sink)
+      p_.request.sink->report(Diag::BackUnsupported, node.span, {name, spelling(node.op), where});
+    where = ", used at " + where;
+  }
   Error error =
       unsupported(fmt::format("`{}` for target `{}`{}", spelling(node.op), target(), where),
                   "the target has no such operation yet");

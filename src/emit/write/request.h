@@ -17,6 +17,7 @@ struct EmitRequest {
   std::string task;                     // `causal_lm`
   uint64_t hash = 0;                    // of the program and what it was compiled for
   const FileTable* files = nullptr;
+  DiagSink* sink = nullptr;  // gets operations that the target lacks, where they are used
 };
 
 }  // namespace axon::emit
