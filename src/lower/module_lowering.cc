@@ -424,7 +424,8 @@ void ModuleLowering::results(const std::vector<ExprId>& values) {
 // ---- constraints ---------------------------------------------------------------------------
 
 void ModuleLowering::constraints() {
-  // What a branch needs must hold where the program is entered; inside, the branch itself tells.
+  // What a branch needs must hold where the program is entered, as far as inputs say that the
+  // branch is taken; inside, the branch itself tells.
   bool main = def_.name == c_.program.flat.program.main;
   for (const sema::TypedConstraint& fact : typed_.constraints) {
     if (main || !fact.guarded) constraint(fact);
@@ -453,6 +454,16 @@ void ModuleLowering::constraint(const sema::TypedConstraint& fact) {
   if (fact.or_one) {
     c.guards.push_back({graph::Relation::Ne, graph::dim_operand(left, types_),
                         graph::dim_operand(dims.integer(1), types_)});
+  }
+  for (const sema::TypedGuard& guard : fact.guards) {
+    for (graph::ValueId input : module().inputs) {
+      if (module().values[input].name != guard.param) continue;
+      constexpr graph::Relation kRelations[] = {graph::Relation::IsNull, graph::Relation::NotNull,
+                                                graph::Relation::IsTrue, graph::Relation::IsFalse};
+      c.guards.push_back({kRelations[static_cast<size_t>(guard.is)],
+                          graph::Operand{graph::Ref{input}, module().values[input].type},
+                          {}});
+    }
   }
   c.span = def_.name_span;
   module().constraints.push_back(std::move(c));

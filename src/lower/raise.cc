@@ -1,6 +1,7 @@
 // From a Graph back to a closed, flat, typed program.
 #include "lower/raise.h"
 
+#include <optional>
 #include <unordered_map>
 #include <unordered_set>
 
@@ -51,6 +52,7 @@ class Raiser {
   void repeat(const graph::Node& n);
   bool brings_names(TypeId type);
   void constraints(sema::TypedDefinition& typed);
+  std::optional<sema::TypedConstraint> typed_constraint(const graph::Constraint& c);
   ExprId application(Op op, graph::ModuleId callee, const std::vector<Operand>& inputs,
                      const std::vector<graph::Attr>& attrs, TypeId type, bool lazy);
   ExprId call(NameId callee, const std::vector<ExprId>& args, TypeId type);
@@ -440,21 +442,38 @@ void Raiser::constraints(sema::TypedDefinition& typed) {
     typed.dim_values.emplace_back(name, dim);
     typed.constraints.push_back({dims.of(dims.symbol(name, SymbolKind::Variable)), dim, false});
   }
-  DimId one = dims.integer(1);
   for (const graph::Constraint& c : m_.constraints) {
-    const auto *left = c.fact.left.get<graph::DimRef>(), *right = c.fact.right.get<graph::DimRef>();
-    if (c.fact.relation != graph::Relation::Eq || !left || !right || c.guards.size() > 1) continue;
-    sema::TypedConstraint fact{left->dim, right->dim, !c.guards.empty()};
-    if (fact.or_one) {
-      const auto* side = c.guards[0].left.get<graph::DimRef>();
-      const auto* unit = c.guards[0].right.get<graph::DimRef>();
-      bool guarded = c.guards[0].relation == graph::Relation::Ne && side && unit &&
-                     unit->dim == one && (side->dim == fact.left || side->dim == fact.right);
-      if (!guarded) continue;
-      if (side->dim != fact.left) std::swap(fact.left, fact.right);
-    }
-    typed.constraints.push_back(fact);
+    if (auto fact = typed_constraint(c)) typed.constraints.push_back(std::move(*fact));
   }
+}
+
+// The typed form of a constraint, where it has one.
+std::optional<sema::TypedConstraint> Raiser::typed_constraint(const graph::Constraint& c) {
+  using Is = sema::TypedGuard::Is;
+  const auto *left = c.fact.left.get<graph::DimRef>(), *right = c.fact.right.get<graph::DimRef>();
+  if (c.fact.relation != graph::Relation::Eq || !left || !right) return {};
+  sema::TypedConstraint fact{left->dim, right->dim};
+  DimId one = types_.dims().integer(1);
+  for (const graph::Fact& guard : c.guards) {
+    const auto* side = guard.left.get<graph::DimRef>();
+    const auto* unit = guard.right.get<graph::DimRef>();
+    const auto* input = guard.left.get<graph::Ref>();
+    if (input && guard.relation >= graph::Relation::IsTrue) {
+      Is is = guard.relation == graph::Relation::IsNull    ? Is::Null
+              : guard.relation == graph::Relation::NotNull ? Is::NotNull
+              : guard.relation == graph::Relation::IsTrue  ? Is::True
+                                                           : Is::False;
+      fact.guards.push_back({m_.values[input->value].name, is});
+      fact.guarded = true;
+      continue;
+    }
+    bool unless_one = !fact.or_one && guard.relation == graph::Relation::Ne && side && unit &&
+                      unit->dim == one && (side->dim == fact.left || side->dim == fact.right);
+    if (!unless_one) return {};
+    fact.or_one = true;
+    if (side->dim != fact.left) std::swap(fact.left, fact.right);
+  }
+  return fact;
 }
 
 void Raiser::run() {

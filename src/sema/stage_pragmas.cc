@@ -14,6 +14,7 @@ using namespace syntax;
 namespace {
 
 constexpr std::string_view kBranch = " in a branch";
+constexpr std::string_view kIs[] = {"null", "not null", "true", "false"};
 constexpr std::string_view kKinds[] = {"part", "true", "else", "loop"};
 
 std::string_view namespace_of(std::string_view name) {
@@ -157,6 +158,35 @@ std::string apply_scopes(const std::vector<std::string>& texts, Program& program
   return {};
 }
 
+namespace {
+
+// ` in a branch where m is null, c is true`
+std::string branch_text(const TypedConstraint& c, const Interner& names) {
+  if (!c.guarded) return {};
+  std::string out(kBranch);
+  for (size_t i = 0; i < c.guards.size(); ++i) {
+    out += i == 0 ? " where " : ", ";
+    out += std::string(names.text(c.guards[i].param)) + " is " +
+           std::string(kIs[static_cast<size_t>(c.guards[i].is)]);
+  }
+  return out;
+}
+
+bool read_branch(std::string_view text, const Interner& names, std::vector<TypedGuard>& out) {
+  if (text.empty()) return true;
+  if (!starts_with(text, " where ")) return false;
+  for (std::string_view item : split(text.substr(7), ',')) {
+    std::string_view name, is;
+    if (!cut(trim(item), " is ", name, is)) return false;
+    auto found = std::find(std::begin(kIs), std::end(kIs), is);
+    if (found == std::end(kIs)) return false;
+    out.push_back({names.find(name), static_cast<TypedGuard::Is>(found - std::begin(kIs))});
+  }
+  return true;
+}
+
+}  // namespace
+
 std::vector<std::string> constraints_of(const TypedProgram& typed, Session& session) {
   std::vector<std::string> out;
   DimTable& dims = session.dims;
@@ -167,8 +197,7 @@ std::vector<std::string> constraints_of(const TypedProgram& typed, Session& sess
     for (const TypedConstraint& c : typed.definitions[i].constraints) {
       std::string left = dims.show(c.left);
       out.push_back(name + ": " + left + " == " + dims.show(c.right) +
-                    (c.or_one ? " if " + left + " != 1" : "") +
-                    (c.guarded ? std::string(kBranch) : ""));
+                    (c.or_one ? " if " + left + " != 1" : "") + branch_text(c, session.names));
     }
     // What is known of a constant is the same fact about its own name.
     if (!def.params.empty()) continue;
@@ -184,8 +213,12 @@ std::string split_constraints(const std::vector<std::string>& texts, const Progr
     ConstraintText parts;
     std::string_view name, rest, fact, guard;
     bool ok = cut(text, ": ", name, rest);
-    parts.guarded = ends_with(rest, kBranch);
-    if (parts.guarded) rest.remove_suffix(kBranch.size());
+    size_t branch = rest.find(kBranch);
+    parts.guarded = branch != rest.npos;
+    if (parts.guarded) {
+      ok = ok && read_branch(rest.substr(branch + kBranch.size()), names, parts.guards);
+      rest = rest.substr(0, branch);
+    }
     parts.or_one = cut(rest, " if ", fact, guard);
     if (!parts.or_one) fact = rest;
     ok = ok && cut(fact, " == ", parts.left, parts.right);

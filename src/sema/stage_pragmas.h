@@ -36,6 +36,7 @@ struct ConstraintText {
   std::string_view left, right;
   bool or_one = false;
   bool guarded = false;
+  std::vector<TypedGuard> guards;
 };
 std::string split_constraints(const std::vector<std::string>& texts, const Program& program,
                               const Interner& names, std::vector<ConstraintText>& out);

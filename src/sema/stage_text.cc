@@ -319,7 +319,8 @@ void read_constraints(TypedProgram& out, Reading& r) {
       s.dims.set_value(*symbol, *value);
       continue;
     }
-    typed.constraints.push_back({dims[0], dims[1], parts[i].or_one, parts[i].guarded});
+    typed.constraints.push_back(
+        {dims[0], dims[1], parts[i].or_one, parts[i].guarded, parts[i].guards});
   }
 }
 

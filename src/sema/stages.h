@@ -109,12 +109,20 @@ struct TypedParam {
   TypeId type;
   bool optional = false;
 };
+// What a parameter is where a constraint is needed.
+struct TypedGuard {
+  NameId param;
+  enum class Is : uint8_t { Null, NotNull, True, False } is = Is::Null;
+  friend bool operator==(const TypedGuard&, const TypedGuard&) = default;
+};
 // What must hold of the sizes that a definition is given: `left == right`; with `or_one`, a `left`
 // of 1 will do as well.
 struct TypedConstraint {
   DimId left, right;
   bool or_one = false;
   bool guarded = false;  // found in a branch: calls that do not take it need not keep it
+  // That branch is only taken where all of these hold; what else decides it they do not say.
+  std::vector<TypedGuard> guards;
 };
 struct TypedDefinition {
   std::vector<TypedParam> params;

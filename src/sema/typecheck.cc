@@ -199,8 +199,12 @@ std::vector<TypedConstraint> Checker::constraints_of(Frame& f) {
   for (const DimConstraint& c : f.u.open_constraints(violated)) {
     if (!ours(c.left) || !ours(c.right)) continue;
     bool equal = c.kind == DimConstraint::Kind::Equal;
-    out.push_back(equal ? TypedConstraint{c.left, c.right, false, c.guarded}
-                        : TypedConstraint{c.right, c.left, true, c.guarded});
+    std::vector<TypedGuard> guards;
+    if (c.guarded && c.branch >= 0) guards = f.guards[static_cast<size_t>(c.branch)];
+    if (equal)
+      out.push_back({c.left, c.right, false, c.guarded, std::move(guards)});
+    else
+      out.push_back({c.right, c.left, true, c.guarded, std::move(guards)});
   }
   for (const DimConstraint& c : violated) {
     Mismatch m;

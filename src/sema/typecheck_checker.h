@@ -54,6 +54,9 @@ class Checker {
   Value eval_ascribe(Frame& f, const syntax::Ascribe& a, Span span);
   Value eval_if(Frame& f, ExprId cond, ExprId yes, ExprId no, Span span);
   Value branch(Frame& f, ExprId id, const std::vector<NullFact>& facts);
+  Value undecided(Frame& f, ExprId cond, bool taken, ExprId id, const std::vector<NullFact>& facts);
+  std::vector<TypedGuard> guards_of(Frame& f, ExprId cond, bool taken,
+                                    const std::vector<NullFact>& facts);
   Outcome outcome_of(Frame& f, ExprId cond);
   void check_condition(Frame& f, const Value& cond, Span span);
   void check_path(Frame& f, const syntax::PathLit& path, Span span);

@@ -307,6 +307,37 @@ Value Checker::branch(Frame& f, ExprId id, const std::vector<NullFact>& facts) {
   return value;
 }
 
+// What the condition's outcome says of parameters, which are the first locals.
+std::vector<TypedGuard> Checker::guards_of(Frame& f, ExprId cond, bool taken,
+                                           const std::vector<NullFact>& facts) {
+  using Is = TypedGuard::Is;
+  std::vector<TypedGuard> out;
+  auto count = static_cast<int>(f.def.params.size());
+  for (const NullFact& fact : facts) {
+    if (fact.version <= count) out.push_back({fact.name, fact.null ? Is::Null : Is::NotNull});
+  }
+  while (s_.ast[cond].kind() == ExprKind::Paren) cond = s_.ast[cond].as<Paren>().inner;
+  const Name* name = s_.ast[cond].get<Name>();
+  const Local* local = name ? find_local(f, name->name) : nullptr;
+  bool flag =
+      local && local->version <= count && t_.kind(f.u.resolve(local->value.type)) == TypeKind::Bool;
+  if (flag) out.push_back({name->name, taken ? Is::True : Is::False});
+  return out;
+}
+
+// A branch of a condition that this check cannot decide.
+Value Checker::undecided(Frame& f, ExprId cond, bool taken, ExprId id,
+                         const std::vector<NullFact>& facts) {
+  std::vector<TypedGuard> before = f.open_guards;
+  for (const TypedGuard& guard : guards_of(f, cond, taken, facts)) f.open_guards.push_back(guard);
+  f.guards.push_back(f.open_guards);
+  f.u.enter_branch(static_cast<int32_t>(f.guards.size()) - 1);
+  Value value = resolve(f, branch(f, id, facts));  // sizes that are equal here have one name
+  f.u.leave_branch();
+  f.open_guards = std::move(before);
+  return value;
+}
+
 Value Checker::eval_if(Frame& f, ExprId cond, ExprId yes, ExprId no, Span span) {
   Value test = eval(f, cond);
   check_condition(f, test, s_.ast[cond].span);
@@ -314,12 +345,8 @@ Value Checker::eval_if(Frame& f, ExprId cond, ExprId yes, ExprId no, Span span) 
   bool decided = (test.known.is_bool() && t_.kind(f.u.resolve(test.type)) != TypeKind::Optional) ||
                  test.known.is_null();
   if (!decided) {
-    f.u.enter_branch();
-    Value a = branch(f, yes, outcome.when_true);
-    f.u.leave_branch();
-    f.u.enter_branch();
-    Value b = branch(f, no, outcome.when_false);
-    f.u.leave_branch();
+    Value a = undecided(f, cond, true, yes, outcome.when_true);
+    Value b = undecided(f, cond, false, no, outcome.when_false);
     return join_values(f, a, b, span);
   }
   bool taken = test.known.is_bool() && test.known.boolean;

@@ -102,6 +102,8 @@ struct Frame {
   std::vector<Local> locals;
   std::vector<Value> params;
   int versions = 0;
+  std::vector<TypedGuard> open_guards;          // of the branches that are being checked
+  std::vector<std::vector<TypedGuard>> guards;  // of each branch, by DimConstraint::branch
   std::optional<Value> returned;
   std::vector<Value> yielded;
   std::vector<int> dropped;

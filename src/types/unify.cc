@@ -80,9 +80,11 @@ bool Unifier::prefers_left(SymbolId left, SymbolId right) const {
 
 void Unifier::record(DimConstraint::Kind kind, DimId left, DimId right) {
   DimConstraint constraint{kind, left, right, origin_, !branches_.empty()};
+  if (constraint.guarded) constraint.branch = branches_.back().number;
   for (DimConstraint& c : constraints_) {
     if (c.kind != kind || c.left != left || c.right != right) continue;
     c.guarded = c.guarded && constraint.guarded;
+    if (c.branch != constraint.branch) c.branch = -1;
     return;
   }
   constraints_.push_back(constraint);
@@ -302,7 +304,7 @@ DimId Unifier::choose(DimId left, DimId right) {
 std::vector<DimConstraint> Unifier::open_constraints(std::vector<DimConstraint>& violated) {
   std::vector<DimConstraint> open;
   for (const DimConstraint& c : constraints_) {
-    DimConstraint now{c.kind, resolve(c.left), resolve(c.right), c.origin, c.guarded};
+    DimConstraint now{c.kind, resolve(c.left), resolve(c.right), c.origin, c.guarded, c.branch};
     if (now.left == now.right || expand(now.left) == expand(now.right)) continue;
     auto left = value(now.left);
     auto right = value(now.right);
@@ -314,10 +316,15 @@ std::vector<DimConstraint> Unifier::open_constraints(std::vector<DimConstraint>&
       continue;
     }
     if (left && right) continue;
-    bool seen = std::any_of(open.begin(), open.end(), [&](const DimConstraint& o) {
+    auto seen = std::find_if(open.begin(), open.end(), [&](const DimConstraint& o) {
       return o.kind == now.kind && o.left == now.left && o.right == now.right;
     });
-    if (!seen) open.push_back(now);
+    if (seen == open.end()) {
+      open.push_back(now);
+      continue;
+    }
+    seen->guarded = seen->guarded && now.guarded;
+    if (seen->branch != now.branch) seen->branch = -1;
   }
   return open;
 }

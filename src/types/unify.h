@@ -28,6 +28,7 @@ struct DimConstraint {
   DimId left, right;
   int32_t origin = -1;   // the caller's index of the place
   bool guarded = false;  // found in a branch only
+  int32_t branch = -1;   // the caller's number of that branch, when there is one such
   friend bool operator==(const DimConstraint&, const DimConstraint&) = default;
 };
 
@@ -57,7 +58,10 @@ class Unifier {
 
   // What is found until leave_branch() holds only if that branch is taken: sizes of the interface
   // that it makes equal are apart again afterwards, and a constraint says what the branch needs.
-  void enter_branch() { branches_.emplace_back(); }
+  void enter_branch(int32_t number = -1) {
+    if (number < 0 && !branches_.empty()) number = branches_.back().number;
+    branches_.push_back({{}, {}, number});
+  }
   void leave_branch();
   bool bound_in_branch(SymbolId symbol) const { return guarded_.count(symbol) > 0; }
 
@@ -151,6 +155,7 @@ class Unifier {
   struct Branch {
     std::vector<SymbolId> bound;  // of the interface
     std::set<SymbolId> own;       // anchored inside
+    int32_t number = -1;
   };
   std::vector<Branch> branches_;
   std::map<DimId, std::vector<DimId>> rests_;  // of the quotients in a dim
