@@ -76,7 +76,7 @@ Result<void> compare(runtime::Session& exact, runtime::Session& other, QualityCa
     item.ids.push_back(next);
     AXON_TRY_VOID(exact.feed(&next, 1, nullptr, interrupt_flag()));
     AXON_TRY_VOID(other.feed(&next, 1, nullptr, interrupt_flag()));
-    if (interrupt_status() != 0) return Error{"RUN-VALUE", "interrupted", {}, -1, {}};
+    if (interrupt_status() != 0) return Error{"RUN-INTERRUPTED", "interrupted", {}, -1, {}};
   }
   return {};
 }

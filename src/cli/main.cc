@@ -49,6 +49,8 @@ int call_verb(const Options& options) {
       return verb_verify(options);
     case Verb::Completion:
       return verb_completion(options);
+    case Verb::Man:
+      return verb_man();
     case Verb::Version:
     case Verb::None:
       return 2;

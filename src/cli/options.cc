@@ -7,6 +7,7 @@
 
 #include "cli/output.h"
 #include "cli/report.h"
+#include "cli/verb_table.h"
 #include "cli/version.h"
 #include "driver/library.h"
 #include "support/text.h"
@@ -48,7 +49,7 @@ void add_model(CLI::App& app, ModelOptions& o) {
   app.add_option("-t,--threads", o.threads, "threads (default: physical cores)")
       ->check(CLI::Range(1, 1024));
   app.add_option("--chunk", o.chunk, "rows of one prefill step")->check(CLI::Range(1, 1 << 20));
-  app.add_option("--isa", o.isa, "instruction set: scalar, avx2, avx512, …");
+  app.add_option("--isa", o.isa, "instruction set: ref, avx2, avx512, …");
   app.add_flag("--no-mmap", o.no_mmap, "read weights into memory");
   app.add_flag("--deterministic", o.deterministic, "results do not depend on the thread count");
   add_passes(app, o, o.optimize);
@@ -71,7 +72,10 @@ void add_sampling(CLI::App& app, SamplingOptions& o) {
 
 void add_run(CLI::App& app, Options& o) {
   add_model(app, o.model);
-  auto given = [&o](const std::string&) { o.run.prompt_given = true; };
+  auto given = [&o](const std::string&) {
+    o.run.prompt_given = true;
+    ++o.run.prompts;
+  };
   app.add_option("-p,--prompt", o.run.prompt, "prompt; `-` reads standard input")->each(given);
   app.add_option("prompt", o.run.prompt, "prompt")->each(given);
   app.add_option("-f,--file", o.run.prompt_file, "file with the prompt");
@@ -144,6 +148,7 @@ void add_compile_verbs(CLI::App& app, Options& o) {
     CLI::App* sub = app.add_subcommand(name, text);
     sub->callback([&o, value] { o.verb = value; });
     add_common(*sub, o.common);
+    sub->set_version_flag("--version", version_text());
     return sub;
   };
   CLI::App* check =
@@ -182,6 +187,7 @@ void add_compile_verbs(CLI::App& app, Options& o) {
   completion->add_option("shell", o.shell, "bash, zsh or fish")
       ->required()
       ->check(CLI::IsMember({"bash", "zsh", "fish"}));
+  verb("man", "manual page: axon man | man -l -", Verb::Man);
   verb("zoo", "programs that come with axon", Verb::Zoo);
   verb("list", "checkpoints found on this machine", Verb::List);
 }
@@ -191,6 +197,7 @@ void add_model_verbs(CLI::App& app, Options& o) {
     CLI::App* sub = app.add_subcommand(name, text);
     sub->callback([&o, value] { o.verb = value; });
     add_common(*sub, o.common);
+    sub->set_version_flag("--version", version_text());
     return sub;
   };
   add_run(*verb("run", "generate text", Verb::Run), o);
@@ -240,9 +247,15 @@ void add_model_verbs(CLI::App& app, Options& o) {
   add_verify(*verb("verify", "compare with Transformers", Verb::Verify), o);
 }
 
-const char* kVerbs[] = {"run",   "chat",  "embed",  "score",     "tokenize", "forward",
-                        "check", "dump",  "fmt",    "explain",   "inspect",  "zoo",
-                        "list",  "bench", "verify", "completion"};
+// The first argument that is neither an option nor the value of one that stands before the verb.
+std::string first_word(int argc, char** argv) {
+  for (int i = 1; i < argc; ++i) {
+    std::string_view word = argv[i];
+    if (word == "--color") ++i;
+    if (!starts_with(word, "-")) return std::string(word);
+  }
+  return {};
+}
 
 // A usage error with the closest verb or option named.
 int usage_error(const CLI::App& app, const std::string& text, int argc, char** argv,
@@ -265,13 +278,17 @@ int usage_error(const CLI::App& app, const std::string& text, int argc, char** a
       if (!known && !close.empty()) near = close[0];
     }
   }
-  if (used == &app && argc > 1) {
-    std::vector<std::string> close = closest(argv[1], {std::begin(kVerbs), std::end(kVerbs)}, 1);
-    message = std::string("unknown verb `") + argv[1] + "`";
-    if (!close.empty()) near = close[0];
+  if (used == &app) {
+    std::string word = first_word(argc, argv);
+    std::vector<std::string> verbs;
+    for (const CLI::App* sub : app.get_subcommands({})) verbs.push_back(sub->get_name());
+    std::vector<std::string> close = closest(word, verbs, 1);
+    if (near.empty()) message = word.empty() ? "a verb is missing" : "unknown verb `" + word + "`";
+    if (near.empty() && !close.empty()) near = close[0];
   }
   Error error{"USE-OPTION", message, {}, -1, {}};
-  error.hint = near.empty() ? "see `axon --help`" : "did you mean `" + near + "`?";
+  std::string help = used == &app ? "axon --help" : "axon " + used->get_name() + " --help";
+  error.hint = near.empty() ? "see `" + help + "`" : "did you mean `" + near + "`?";
   return report_error(error, options.common);
 }
 
@@ -291,16 +308,53 @@ std::optional<int> check_overlays(const Options& options) {
   return {};
 }
 
-}  // namespace
+constexpr const char* kPurpose =
+    "Write a neural language model once; check, run and emit it everywhere.";
 
-std::optional<int> parse_options(int argc, char** argv, Options& options) {
-  CLI::App app("Write a neural language model once; check, run and emit it everywhere.", "axon");
+void add_all(CLI::App& app, Options& options) {
   app.require_subcommand(1);
   app.option_defaults()->always_capture_default(false);
   app.set_version_flag("--version", version_text());
   app.set_help_all_flag("--help-all", "help of all verbs");
+  add_common(app, options.common);
   add_model_verbs(app, options);
   add_compile_verbs(app, options);
+}
+
+OptionInfo describe(const CLI::Option& option) {
+  OptionInfo out{{}, option.get_description(), {}, {}, option.get_required()};
+  for (const std::string& name : option.get_snames()) out.names.push_back("-" + name);
+  for (const std::string& name : option.get_lnames()) out.names.push_back("--" + name);
+  out.positional = out.names.empty() ? option.get_single_name() : std::string();
+  if (option.get_items_expected_max() == 0) return out;
+  std::string type = option.get_type_name();  // TEXT, or TEXT:{a,b,c}
+  out.value = type.substr(0, type.find_first_of(": "));
+  size_t open = type.find('{'), close = type.find('}');
+  if (open == type.npos || close == type.npos) return out;
+  for (std::string_view choice :
+       split(std::string_view(type).substr(open + 1, close - open - 1), ','))
+    out.choices.emplace_back(choice);
+  return out;
+}
+
+}  // namespace
+
+std::vector<VerbInfo> verb_table() {
+  Options options;
+  CLI::App app(kPurpose, "axon");
+  add_all(app, options);
+  std::vector<VerbInfo> out;
+  for (const CLI::App* sub : app.get_subcommands({})) {
+    VerbInfo verb{sub->get_name(), sub->get_description(), {}};
+    for (const CLI::Option* option : sub->get_options()) verb.options.push_back(describe(*option));
+    out.push_back(std::move(verb));
+  }
+  return out;
+}
+
+std::optional<int> parse_options(int argc, char** argv, Options& options) {
+  CLI::App app(kPurpose, "axon");
+  add_all(app, options);
   for (int i = 1; i < argc; ++i) {  // a usage error must already know whether JSON is wanted
     std::string_view word = argv[i];
     if (word == "--json" || word == "--jsonl") options.common.json = true;
@@ -309,7 +363,7 @@ std::optional<int> parse_options(int argc, char** argv, Options& options) {
     size_t bad = find_invalid_utf8(argv[i]);
     if (bad != std::string_view::npos) {
       Error error{"USE-UTF8",
-                  "argument " + std::to_string(i) + " is not UTF-8 at byte " + std::to_string(bad),
+                  "argument " + std::to_string(i) + " is not UTF-8",
                   {},
                   static_cast<int64_t>(bad),
                   {}};

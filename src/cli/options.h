@@ -51,6 +51,7 @@ struct SamplingOptions {
 struct RunOptions {
   std::string prompt;  // -p; `-` reads standard input
   bool prompt_given = false;
+  int prompts = 0;          // how many times -p or the positional argument stood
   std::string prompt_file;  // -f
   std::string prompt_ids;   // --prompt-ids 5,17,3; rows of one batch are separated by `;`
   std::string eos_ids;      // --eos-ids, in place of the model's
@@ -185,6 +186,7 @@ enum class Verb : uint8_t {
   Verify,
   Version,
   Completion,
+  Man,
   None
 };
 

@@ -21,11 +21,7 @@ int64_t local_seconds() {
 }
 
 Error utf8_error(const std::string& what, size_t at) {
-  return {"USE-UTF8",
-          what + " is not UTF-8 at byte " + std::to_string(at),
-          {},
-          static_cast<int64_t>(at),
-          {}};
+  return {"USE-UTF8", what + " is not UTF-8", {}, static_cast<int64_t>(at), {}};
 }
 
 }  // namespace
@@ -53,6 +49,8 @@ Result<std::string> chat_text(const LoadedModel& loaded, const std::string& sour
 
 Result<std::vector<int64_t>> text_ids(const LoadedModel& loaded, const std::string& text,
                                       bool special) {
+  size_t bad = find_invalid_utf8(text);
+  if (bad != std::string::npos) return utf8_error("the text", bad);
   AXON_TRY(std::vector<int32_t> ids,
            loaded.tokenizer->encode(
                text, special ? text::SpecialTokens::Add : text::SpecialTokens::Omit));

@@ -45,7 +45,8 @@ Result<void> feed(runtime::Session& session, int64_t rows, int64_t count) {
   std::vector<int64_t> one = some_ids(count, session.vocabulary());
   for (int64_t r = 0; r < rows; ++r) ids.insert(ids.end(), one.begin(), one.end());
   AXON_TRY(runtime::RunStatus status, session.feed(ids.data(), count, nullptr, interrupt_flag()));
-  if (status == runtime::RunStatus::Cancelled) return Error{"RUN-VALUE", "interrupted", {}, -1, {}};
+  if (status == runtime::RunStatus::Cancelled)
+    return Error{"RUN-INTERRUPTED", "interrupted", {}, -1, {}};
   return {};
 }
 
@@ -97,7 +98,32 @@ Result<BenchRow> measure(LoadedModel& loaded, const Options& options, const Sett
   return row;
 }
 
+// What is asked for fits the model.
+Result<void> check_sizes(const LoadedModel& loaded, const BenchOptions& bench) {
+  int64_t limit = model_limit(*loaded.compiled.checkpoint), longest = 0, deepest = 0;
+  for (const std::vector<int64_t>* list : {&bench.prompt, &bench.generate, &bench.depth}) {
+    for (int64_t value : *list) {
+      if (value < 0)
+        return Error{"USE-VALUE", fmt::format("{} is no number of tokens", value), {}, -1, {}};
+      int64_t& most = list == &bench.depth ? deepest : longest;
+      most = std::max(most, value);
+    }
+  }
+  for (int64_t rows : bench.batch) {
+    if (rows < 1)
+      return Error{"USE-VALUE", fmt::format("{} is no number of sequences", rows), {}, -1, {}};
+  }
+  if (limit <= 0 || longest <= limit - std::min(deepest, limit)) return {};
+  return Error{"USE-CONTEXT",
+               fmt::format("{} tokens at depth {} are more than the model's {} positions", longest,
+                           deepest, limit),
+               {},
+               -1,
+               {}};
+}
+
 Result<void> run_rows(LoadedModel& loaded, const Options& options, BenchReport& report) {
+  AXON_TRY_VOID(check_sizes(loaded, options.bench));
   for (int64_t batch : options.bench.batch) {
     for (int64_t depth : options.bench.depth) {
       for (int64_t tokens : options.bench.prompt) {

@@ -134,6 +134,7 @@ class Chat {
                                     : load(rest);
       if (!done) report_error(done.error(), {});
     } else {
+      if (word != "/help") note("axon: `" + word + "` is no command\n");
       note(
           "axon: /reset forgets, /system TEXT starts anew with a system message, /save FILE and "
           "/load FILE keep the\n"

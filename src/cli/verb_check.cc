@@ -81,7 +81,11 @@ int verb_check(const Options& options) {
     if (report) put(check_json(*report, target->text.path) + "\n");
   } else {
     status = report_diagnostics(frontend.session->sink, frontend.session->files, options.common);
-    if (status == 0 && !options.common.quiet) note("axon: " + target->text.path + " checks\n");
+    bool known = !report || report->complete;
+    if (status == 0 && !options.common.quiet) {
+      note("axon: " + target->text.path + " checks" +
+           (known ? "\n" : "; which tensors it reads is not known before it runs\n"));
+    }
   }
   return status;
 }

@@ -45,9 +45,8 @@ Result<std::vector<std::string>> texts_of(const EmbedOptions& options) {
   std::vector<std::string> texts = options.texts;
   if (!options.file.empty()) {
     AXON_TRY(std::string all, read_file(options.file));
-    for (std::string_view line : split(all, '\n')) {
-      if (!line.empty()) texts.emplace_back(line);
-    }
+    for (std::string_view line : split(all, '\n')) texts.emplace_back(line);
+    if (texts.back().empty()) texts.pop_back();  // what follows the last line's end
   }
   if (texts.empty())
     return Error{"USE-PROMPT",

@@ -224,6 +224,13 @@ void print_stats(const Run& run) {
                   r.decode_tokens_per_s, r.load_s, r.first_token_s));
 }
 
+Result<void> run_line(Run& run, std::string_view line, RunResult& result) {
+  AXON_TRY(std::string text, batch_prompt(std::string(line)));
+  if (text.empty()) return Error{"USE-PROMPT", "the prompt is empty", {}, -1, {}};
+  AXON_TRY(Prompt prompt, prompt_of_text(run.loaded, run.options.run, std::move(text)));
+  return run_one(run, prompt, result);
+}
+
 // --batch: one JSON object a line with a `prompt`, results in the same order.
 Result<void> run_batch(Run& run) {
   AXON_TRY(std::string lines, read_file(run.options.run.batch_file));
@@ -232,16 +239,13 @@ Result<void> run_batch(Run& run) {
   for (std::string_view line : split(lines, '\n')) {
     ++number;
     if (trim(line).empty()) continue;
-    auto text = batch_prompt(std::string(line));
-    if (!text) {
-      Error error = text.error();
+    RunResult result;
+    if (auto done = run_line(run, line, result); !done) {
+      Error error = done.error();
       error.message =
           fmt::format("`{}` line {}: {}", run.options.run.batch_file, number, error.message);
       return error;
     }
-    AXON_TRY(Prompt prompt, prompt_of_text(run.loaded, run.options.run, *text));
-    RunResult result;
-    AXON_TRY_VOID(run_one(run, prompt, result));
     out += result_json(result, run.options.run.logprobs > 0) + "\n";
     run.report.results.push_back(std::move(result));
     if (interrupt_status() != 0) break;
@@ -264,6 +268,23 @@ Result<void> check_options(const Options& options) {
   if (options.run.context < 0) return Error{"USE-VALUE", "`--ctx` is above 0", {}, -1, {}};
   if (!options.run.output.empty() && options.run.batch_file.empty()) {
     return Error{"USE-OPTION", "`-o` of `run` goes with `--batch`", {}, -1, {}};
+  }
+  int prompts = options.run.prompts + (options.run.prompt_file.empty() ? 0 : 1) +
+                (options.run.prompt_ids.empty() ? 0 : 1) + (options.run.batch_file.empty() ? 0 : 1);
+  if (prompts > 1) {
+    return Error{"USE-OPTION",
+                 "more than one prompt is given",
+                 {},
+                 -1,
+                 "give one of PROMPT, -p, -f, --prompt-ids and --batch"};
+  }
+  for (const std::string& stop : options.run.stop) {
+    if (stop.empty()) return Error{"USE-VALUE", "`--stop` is empty", {}, -1, {}};
+  }
+  bool as_json = options.common.json || options.run.jsonl || !options.run.batch_file.empty();
+  if (options.run.logprobs > 0 && !as_json) {
+    return Error{
+        "USE-OPTION", "`--logprobs` goes with `--json`, `--jsonl` or `--batch`", {}, -1, {}};
   }
   if (is_batch_of_ids(options) && !options.common.json) {
     return Error{"USE-OPTION", "several prompts of `--prompt-ids` go with `--json`", {}, -1, {}};

@@ -38,10 +38,28 @@ Result<std::vector<int64_t>> ids_to_score(const LoadedModel& loaded, const Score
 // Windows of the context length; each token but a window's first is scored.
 Result<void> score(LoadedModel& loaded, const Options& options, ScoreReport& report) {
   AXON_TRY(report.ids, ids_to_score(loaded, options.score));
-  if (report.ids.size() < 2)
-    return Error{"USE-PROMPT", "there are fewer than two tokens to score", {}, -1, {}};
-  int64_t limit =
-      options.score.context > 0 ? options.score.context : model_limit(*loaded.compiled.checkpoint);
+  if (report.ids.size() < 2) {
+    return Error{"USE-PROMPT",
+                 "there are fewer than two tokens to score",
+                 {},
+                 -1,
+                 "give text with -f, or pipe it in"};
+  }
+  int64_t limit = model_limit(*loaded.compiled.checkpoint), wanted = options.score.context;
+  if (wanted < 0 || wanted == 1)
+    return Error{"USE-VALUE",
+                 fmt::format("`--ctx {}` leaves no token to score", wanted),
+                 {},
+                 -1,
+                 "give 2 or more"};
+  if (limit > 0 && wanted > limit) {
+    return Error{"USE-CONTEXT",
+                 fmt::format("`--ctx {}` is more than the model's {} positions", wanted, limit),
+                 {},
+                 -1,
+                 {}};
+  }
+  if (wanted > 0) limit = wanted;
   int64_t total = static_cast<int64_t>(report.ids.size());
   int64_t window = limit > 0 ? std::min(limit, total) : total;
   AXON_TRY(auto session, runtime::Session::create(*loaded.model, {1, window, options.model.chunk}));

@@ -22,5 +22,6 @@ int verb_list(const Options& options);
 int verb_bench(const Options& options);
 int verb_verify(const Options& options);
 int verb_completion(const Options& options);
+int verb_man();
 
 }  // namespace axon::cli

@@ -29,15 +29,21 @@ std::vector<std::string> search_path() {
 }
 
 Error no_program(const std::vector<std::string>& architectures) {
-  std::string wanted = architectures.empty() ? "(none named)" : join(architectures, ", ");
+  if (architectures.empty()) {
+    return {"RUN-PROGRAM",
+            "the configuration names no architecture",
+            {},
+            -1,
+            "add `architectures`, or give a program with --program FILE.axon"};
+  }
+  std::string wanted = join(architectures, ", ");
   std::vector<std::string> known;
   for (const ZooProgram& program : zoo_programs()) {
     for (const ArchitectureEntry& entry : program.architectures)
       known.push_back(entry.architecture);
   }
   Error error{"RUN-PROGRAM", "no program fits architecture `" + wanted + "`", {}, -1, {}};
-  std::vector<std::string> near =
-      architectures.empty() ? known : closest(architectures[0], known, 2);
+  std::vector<std::string> near = closest(architectures[0], known, 2);
   if (near.empty()) near = known;
   error.hint =
       "the closest are `" + join(near, "`, `") + "`; give a program with --program FILE.axon";

@@ -6,6 +6,18 @@
 
 namespace axon::driver {
 
+namespace {
+
+// Who names no model may have meant a program of ours.
+std::string near_programs(const std::string& name) {
+  std::vector<std::string> names;
+  for (const ZooProgram& program : zoo_programs()) names.push_back(program.name);
+  std::vector<std::string> near = closest(name, names, 2);
+  return near.empty() ? std::string() : "did you mean the program `" + join(near, "`, `") + "`?";
+}
+
+}  // namespace
+
 Result<Target> find_target(ModelRequest request, const std::string& file,
                            const std::string& checkpoint) {
   Target out;
@@ -29,8 +41,14 @@ Result<Target> find_target(ModelRequest request, const std::string& file,
                  {}};
   }
   if (!model.empty()) {
-    AXON_TRY(formats::Checkpoint opened, formats::open_checkpoint(model));
-    out.checkpoint = std::move(opened);
+    auto opened = formats::open_checkpoint(model);
+    if (!opened) {
+      Error error = opened.error();
+      if (checkpoint.empty() && !file_exists(file) && error.hint.empty())
+        error.hint = near_programs(file);
+      return error;
+    }
+    out.checkpoint = std::move(*opened);
   }
   if (!is_program && model.empty())
     return Error{"FILE-READ", "there is no program or checkpoint with an empty name", {}, -1, {}};

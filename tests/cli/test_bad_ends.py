@@ -171,6 +171,14 @@ def test_signals() -> None:
 
     ends("interrupt of score", scoring, signal.SIGINT, 130)
 
+    def measuring():
+        pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
+        process = S.start("bench", model, "-p", 64, "-r", 1000, "-t", 1, **pipes)
+        time.sleep(0.6)
+        return process
+
+    ends("interrupt of bench", measuring, signal.SIGINT, 130)
+
 
 def ends(name: str, start, number: int, wanted: int) -> None:
     """A signal ends the command within a second; a busy machine gets three tries."""

@@ -142,7 +142,13 @@ def test_architecture() -> None:
     )
     S.answers("--program helps", S.run("run", model, *IDS, "--program", "llama"), 0)
     ck.llama_directory(model, config=ck.llama_config(architectures=None))
-    S.fails("no architecture", ["run", model, *IDS], 1, "RUN-PROGRAM")
+    S.fails(
+        "no architecture",
+        ["run", model, *IDS],
+        1,
+        "RUN-PROGRAM",
+        says="names no architecture",
+    )
     S.fails(
         "no such program",
         ["run", model, *IDS, "--program", "none.axon"],

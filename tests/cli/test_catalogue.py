@@ -132,7 +132,18 @@ def test_catalogue(model: pathlib.Path, gguf: pathlib.Path) -> None:
         out="RUN-PARAM.*exit status 1.*checkpoint has no tensor",
     )
     for shell in ("bash", "zsh", "fish"):
-        S.answers(f"completion {shell}", S.run("completion", shell), 0, out="run")
+        script = S.run("completion", shell)
+        S.answers(f"completion {shell}", script, 0, out="run")
+        for word in ("compile", "verify", "skip-pass", "drop-oldest"):
+            S.check(f"completion {shell}: {word}", word in script.out, script.out[:300])
+    S.answers(
+        "man",
+        S.run("man"),
+        0,
+        out=r"^\.TH AXON 1\n.*\.SS run\n.*max\\-new\\-tokens.*\.SS compile\n",
+    )
+    S.answers("--version after a verb", S.run("zoo", "--version"), 0, out=r"^axon \d")
+    S.answers("options before a verb", S.run("--json", "-q", "zoo"), 0, out='"schema"')
     S.answers(
         "--version",
         S.run("--version"),

@@ -136,7 +136,7 @@ def test_embed(encoder: pathlib.Path, model: pathlib.Path) -> None:
         max(abs(a - b) for a, b in zip(mean, pools[2][0])) < 1e-4,
         str(mean),
     )
-    (S.folder / "lines.txt").write_text("the sky\nis blue.\n")
+    (S.folder / "lines.txt").write_text("the sky\n\nis blue.\n")
     npy = S.folder / "out.npy"
     S.answers(
         "embed -f -o npy",
@@ -145,7 +145,7 @@ def test_embed(encoder: pathlib.Path, model: pathlib.Path) -> None:
     )
     S.check(
         "embed: npy",
-        npy.read_bytes()[:6] == b"\x93NUMPY" and b"(2,12,)" in npy.read_bytes()[:128],
+        npy.read_bytes()[:6] == b"\x93NUMPY" and b"(3,12,)" in npy.read_bytes()[:128],
         repr(npy.read_bytes()[:80]),
     )
     out = S.folder / "out2.safetensors"

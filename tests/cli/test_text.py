@@ -17,7 +17,7 @@ def test_chat(model: pathlib.Path) -> None:
         "chat",
         answer,
         0,
-        err=r"greedy.*of 256 positions.*forgotten.*4 messages.*/reset",
+        err=r"greedy.*of 256 positions.*forgotten.*4 messages.*/reset.*`/nonsense` is no command",
     )
     S.check("chat: two answers", answer.out.count("\n") >= 2, repr(answer.out))
     messages = json.loads(saved.read_text()) if saved.exists() else []

@@ -325,13 +325,13 @@ Result<void> Reader::bpe(object model) {
 Result<void> Reader::model(object root) {
   object model;
   if (!read(root["model"], model)) return lacks("the file", "model");
-  AXON_TRY_VOID(vocabulary(model));
   std::string_view type = text_or(model, "type", "");
   element merges;
   // Old files leave the type out; only one of the two kinds has merges.
   if (type.empty()) type = read(model["merges"], merges) ? "BPE" : "WordPiece";
+  if (type != "BPE" && type != "WordPiece") return unknown("tokenizer model", type);
+  AXON_TRY_VOID(vocabulary(model));
   if (type == "BPE") return bpe(model);
-  if (type != "WordPiece") return unknown("tokenizer model", type);
   out_.model.kind = ModelKind::WordPiece;
   out_.model.unknown = text_or(model, "unk_token", "[UNK]");
   out_.model.continuing_prefix = text_or(model, "continuing_subword_prefix", "##");
