@@ -10,8 +10,9 @@ from torch import Tensor, nn
 
 GRADIENTS = 1e-4  # relative
 NEW_TOKENS = 32
-# In bfloat16, on average: a token may go through other experts.
-HALF_LOGITS = 0.1
+HALF_LOGITS = 0.5  # in bfloat16, the worst
+# In bfloat16, on average: where there are experts, a token may go through others, and nothing bounds the worst.
+HALF_LOGITS_MEAN = 0.1
 
 
 def check_greedy(pair: Pair, prompt: list[int]) -> None:
@@ -52,10 +53,24 @@ def stored_gradients(model: nn.Module) -> dict[str, Tensor]:
 
 
 def check_gradients(pair: Pair, *inputs: Tensor) -> None:
-    """Gradients of the mean logit-weighted loss, parameter by parameter."""
+    """Gradients of the mean logit-weighted loss, parameter by parameter; in float64, where those that cancel do."""
+    pair.ours.double()
+    pair.theirs.double()
+    pair.theirs.set_experts_implementation(
+        "eager"
+    )  # the grouped product has no float64
+    try:
+        compare_gradients(pair, *inputs)
+    finally:
+        pair.ours.float()
+        pair.theirs.float()
+
+
+def compare_gradients(pair: Pair, *inputs: Tensor) -> None:
+    """The comparison, in the element type that the two models have."""
     torch.manual_seed(3)
     want = first(pair.theirs(*inputs, return_dict=False))
-    weight = torch.randn(want.shape)
+    weight = torch.randn(want.shape, dtype=want.dtype)
     for model in (pair.ours, pair.theirs):
         model.zero_grad()
     (first(pair.ours(*inputs)) * weight).mean().backward()
@@ -64,9 +79,6 @@ def check_gradients(pair: Pair, *inputs: Tensor) -> None:
     theirs |= {name.removeprefix("transformer."): g for name, g in theirs.items()}
     compared = 0
     grads = {name: p.grad for name, p in pair.ours.named_parameters()}
-    # A key's bias shifts all scores of a row alike, so its gradient is zero but for rounding of what cancels.
-    largest = max(g.abs().max().item() for g in theirs.values())
-    rounding = 4 * torch.finfo(torch.float32).eps * largest
     for name, found in grads.items():
         want = theirs.get(name)
         if want is None or found is None:
@@ -74,7 +86,7 @@ def check_gradients(pair: Pair, *inputs: Tensor) -> None:
         near(
             found,
             want,
-            GRADIENTS * want.abs().max().item() + rounding,
+            GRADIENTS * want.abs().max().item() + 1e-9,
             f"gradient of {name}",
         )
         compared += 1
@@ -88,8 +100,11 @@ def check_half(pair: Pair, prompt: list[int]) -> None:
     half = load_model(pair.source_text, pair.folder).bfloat16()
     found = first(half(ids))
     same(found.dtype, torch.bfloat16, "element type")
-    off = (found.float() - pair.logits(ids)).abs().mean().item()
-    if not off <= HALF_LOGITS:
+    want = pair.logits(ids)
+    if not hasattr(half, "pack_for_inference"):
+        near(found.float(), want, HALF_LOGITS, "bfloat16 logits")
+    off = (found.float() - want).abs().mean().item()
+    if not off <= HALF_LOGITS_MEAN:
         raise Failure(f"bfloat16 logits: differ by {off:.3g} on average")
     if hasattr(half, "generate"):
         half.generate(ids, max_new_tokens=3)
