@@ -77,7 +77,7 @@ void add_run(CLI::App& app, Options& o) {
     ++o.run.prompts;
   };
   app.add_option("-p,--prompt", o.run.prompt, "prompt; `-` reads standard input")->each(given);
-  app.add_option("prompt", o.run.prompt, "prompt")->each(given);
+  app.add_option("text", o.run.prompt, "prompt")->each(given);
   app.add_option("-f,--file", o.run.prompt_file, "file with the prompt");
   app.add_option("--prompt-ids", o.run.prompt_ids,
                  "prompt as token ids: 5,17,3; several, separated by `;`, are one batch");

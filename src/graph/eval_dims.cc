@@ -156,25 +156,26 @@ Result<bool> DimBinding::bind_axis(DimId dim, int64_t size) {
   return true;
 }
 
-Result<bool> DimBinding::bind(TypeId type, const EvalValue& value) {
+Result<bool> DimBinding::bind(TypeId type, const EvalValue& value, bool plain) {
   if (!type.valid() || value.is_null()) return false;
   const TypeData& data = types_.get(type);
   bool any = false;
   switch (data.kind) {
     case TypeKind::Optional:
-      return bind(data.items[0], value);
+      return bind(data.items[0], value, plain);
     case TypeKind::List:
       if (value.items.empty()) return false;
-      return bind(data.items[0], value.items[0]);
+      return bind(data.items[0], value.items[0], plain);
     case TypeKind::Tuple:
       for (size_t i = 0; i < data.items.size() && i < value.items.size(); ++i) {
-        AXON_TRY(bool bound, bind(data.items[i], value.items[i]));
+        AXON_TRY(bool bound, bind(data.items[i], value.items[i], plain));
         any = any || bound;
       }
       return any;
     case TypeKind::Tensor:
       if (!value.is_tensor()) return false;
       for (auto [dim, axis] : axes(data, value.tensor->shape.size())) {
+        if (plain && !dims_.as_symbol(dim)) continue;
         AXON_TRY(bool bound, bind_axis(dim, value.tensor->shape[axis]));
         any = any || bound;
       }

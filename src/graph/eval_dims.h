@@ -18,8 +18,9 @@ class DimBinding {
   std::optional<int64_t> get(SymbolId symbol) const;
   std::optional<int64_t> value(DimId dim) const;
   // Binds the free symbols of `type` from the shapes in `value`; the first binding of a symbol
-  // wins. Compounds with one free symbol are solved. True when something was bound.
-  Result<bool> bind(TypeId type, const EvalValue& value);
+  // wins. Compounds with one free symbol are solved, unless only `plain` axes are asked for. True
+  // when something was bound.
+  Result<bool> bind(TypeId type, const EvalValue& value, bool plain = false);
   // Ranks, and every axis whose dim has a value. `what` names the value in the error.
   Result<void> check(TypeId type, const EvalValue& value, const std::string& what) const;
 

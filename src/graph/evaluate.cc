@@ -39,6 +39,7 @@ class Evaluator {
   std::string name(NameId id) const { return std::string(names_.text(id)); }
 
   Result<void> enter(Frame& frame, Values inputs, bool entry);
+  Result<bool> bind_inputs(Frame& frame, bool plain);
   Result<void> check_constraints(Frame& frame);
   Result<std::optional<bool>> holds(Frame& frame, const Fact& fact);
   Result<void> node(Frame& frame, const Node& n);
@@ -144,7 +145,19 @@ Result<Values> Evaluator::call(ModuleId id, Values inputs, bool entry) {
   return out;
 }
 
-// Binds the inputs, then the dims in their types, in order of the parameters.
+// Binds dims from the inputs' sizes; true when something was bound.
+Result<bool> Evaluator::bind_inputs(Frame& frame, bool plain) {
+  const Module& m = frame.module;
+  bool any = false;
+  for (ValueId input : m.inputs) {
+    const EvalValue& value = *frame.values[static_cast<size_t>(input.index)];
+    AXON_TRY(bool bound, frame.dims.bind(m.values[input].type, value, plain));
+    any = any || bound;
+  }
+  return any;
+}
+
+// Binds the inputs, then the dims in their types.
 Result<void> Evaluator::enter(Frame& frame, Values inputs, bool entry) {
   const Module& m = frame.module;
   const DimTable& dims = types_.dims();
@@ -184,14 +197,11 @@ Result<void> Evaluator::enter(Frame& frame, Values inputs, bool entry) {
     };
     bind_named(bind_named, formal.type);
   }
+  // Names of whole axes first: half of a size does not say what was halved.
+  AXON_TRY_VOID(bind_inputs(frame, true));
   // Compounds may wait for a symbol that a later parameter binds.
   for (bool progress = true; progress;) {
-    progress = false;
-    for (ValueId input : m.inputs) {
-      AXON_TRY(bool bound, frame.dims.bind(m.values[input].type,
-                                           *frame.values[static_cast<size_t>(input.index)]));
-      progress = progress || bound;
-    }
+    AXON_TRY(progress, bind_inputs(frame, false));
   }
   if (!entry && !options_.check_dims) return {};
   for (ValueId input : m.inputs) {

@@ -74,7 +74,8 @@ Known fold(RuleCall& c, Arith op) {
     case Arith::Pow:
       return {};
   }
-  for (DimId part : {*a, *b}) c.u.keep_exact(c.u.resolve(part), out);
+  c.u.keep_exact(c.u.resolve(*a), out);
+  c.u.keep_exact(c.u.resolve(*b), out, op == Arith::Sub ? -1 : 1);
   return Known::of(out);
 }
 

@@ -147,9 +147,7 @@ RuleResult concat_pair(RuleCall& c) {
     return c.result(runs ? c.types.tensor() : c.forget(left));
   }
   // Both concatenated axes become one placeholder, so that the rest unifies as whole shapes.
-  DimId sum = c.dims.add(left[*a].dim, right[*b].dim);
-  c.u.keep_exact(left[*a].dim, sum);
-  c.u.keep_exact(right[*b].dim, sum);
+  DimId sum = c.u.sum(left[*a].dim, right[*b].dim);
   DimId placeholder = c.dims.of(c.dims.fresh("axis", SymbolKind::Param));
   left[*a].dim = placeholder;
   right[*b].dim = placeholder;
@@ -201,7 +199,7 @@ RuleResult rule_Slice(RuleCall& c) {
   if (!place) return c.result(c.forget(axes));
   auto start = c.dim(2);
   auto end = c.dim(3);
-  DimId length = start && end ? c.dims.sub(*end, *start) : c.u.unknown();
+  DimId length = start && end ? c.u.difference(*end, *start) : c.u.unknown();
   auto size = c.u.value(axes[*place].dim);
   auto first = c.integer(2);
   auto last = c.integer(3);
@@ -248,7 +246,7 @@ RuleResult rule_Split(RuleCall& c) {
     return c.result(c.types.list(c.tensor(std::move(axes))));
   }
   DimId sum = c.dims.integer(0);
-  for (DimId size : *sizes) sum = c.dims.add(sum, size);
+  for (DimId size : *sizes) sum = c.u.sum(sum, size);
   c.require_equal(sum, axes[*place].dim, 2);
   if (c.error) return c.result(c.types.error());
   return pieces(c, axes, *place, *sizes);

@@ -159,12 +159,12 @@ RuleResult rule_Arange(RuleCall& c) {
   DimId start = c.is_null(1) ? c.dims.integer(0) : c.dim_or_unknown(1);
   if (!c.is_null(2)) {
     auto end = c.dim(2);
-    return c.result(c.types.tensor_of({end ? c.dims.sub(*end, start) : c.u.unknown()}));
+    return c.result(c.types.tensor_of({end ? c.u.difference(*end, start) : c.u.unknown()}));
   }
   Axes axes = c.axes(0);
   if (axes.empty() || has_run(axes)) return c.result(c.types.tensor_of({c.u.unknown()}));
   DimId extent = axes[axes.size() - (axes.size() >= 3 ? 2 : 1)].dim;
-  return c.result(c.types.tensor_of({c.dims.sub(extent, start)}));
+  return c.result(c.types.tensor_of({c.u.difference(extent, start)}));
 }
 
 RuleResult rule_Shaped(RuleCall& c) {
@@ -309,8 +309,8 @@ RuleResult rule_Conv1d(RuleCall& c) {
   auto left = c.dim(4);
   auto right = c.dim(5);
   if (c.integer(3) == 1 && c.integer(6) == 1 && left && right) {
-    DimId padded = c.dims.add(x[2].dim, c.dims.add(*left, *right));
-    length = c.dims.add(c.dims.sub(padded, weight[2].dim), c.dims.integer(1));
+    DimId padded = c.u.sum(x[2].dim, c.u.sum(*left, *right));
+    length = c.dims.add(c.u.difference(padded, weight[2].dim), c.dims.integer(1));
   }
   return c.result(c.types.tensor_of({x[0].dim, weight[0].dim, length}));
 }

@@ -1,14 +1,35 @@
 // The algebra of strided views.
 #include "plan/view.h"
 
+#include <algorithm>
+
 namespace axon::plan {
+namespace {
+
+// Some quotient that a product could swallow.
+bool has_quotient(const DimTable::Tree& tree) {
+  using Kind = DimTable::Tree::Kind;
+  if (tree.kind == Kind::Div) return true;
+  bool open = tree.kind == Kind::Add || tree.kind == Kind::Sub || tree.kind == Kind::Mul;
+  return open && std::any_of(tree.operands.begin(), tree.operands.end(), has_quotient);
+}
+
+}  // namespace
+
+DimId Views::factor(DimId size) const {
+  if (dims_.as_integer(size) || dims_.as_symbol(size)) return size;
+  auto [known, is_new] = factors_.emplace(size, size);
+  // Sizes are not negative, and products leave a maximum whole.
+  if (is_new && has_quotient(dims_.tree(size))) known->second = dims_.max(size, zero_);
+  return known->second;
+}
 
 std::vector<DimId> Views::dense_strides(const std::vector<DimId>& dims) const {
   std::vector<DimId> strides(dims.size());
   DimId step = one_;
   for (size_t i = dims.size(); i-- > 0;) {
     strides[i] = step;
-    step = dims_.mul(step, dims[i]);
+    step = dims_.mul(step, factor(dims[i]));
   }
   return strides;
 }
@@ -30,7 +51,7 @@ bool Views::collapses(const View& v, size_t from, size_t to) const {
   for (size_t i = to; i-- > from;) {
     if (v.dims[i] == one_) continue;
     if (have && v.strides[i] != expected) return false;
-    expected = dims_.mul(v.strides[i], v.dims[i]);
+    expected = dims_.mul(v.strides[i], factor(v.dims[i]));
     have = true;
   }
   return true;
@@ -41,7 +62,7 @@ bool Views::is_dense(const View& v) const {
   for (size_t i = v.dims.size(); i-- > 0;) {
     if (v.dims[i] == one_) continue;
     if (v.strides[i] != step) return false;
-    step = dims_.mul(step, v.dims[i]);
+    step = dims_.mul(step, factor(v.dims[i]));
   }
   return true;
 }
@@ -91,7 +112,7 @@ View Views::expanded(const View& v, const std::vector<DimId>& dims) const {
 View Views::sliced(const View& v, size_t axis, DimId from, DimId length) const {
   View out = v;
   out.dims[axis] = length;
-  out.offset = dims_.add(v.offset, dims_.mul(from, v.strides[axis]));
+  out.offset = dims_.add(v.offset, dims_.mul(factor(from), v.strides[axis]));
   return out;
 }
 
@@ -134,7 +155,7 @@ std::optional<View> Views::reshaped(const View& v, const std::vector<DimId>& dim
     }
     for (size_t k = j_end; k-- > j;) {
       out.strides[k] = step;
-      step = dims_.mul(step, dims[k]);
+      step = dims_.mul(step, factor(dims[k]));
     }
   }
   return out;

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <optional>
+#include <unordered_map>
 #include <vector>
 
 #include "runtime/core/program.h"
@@ -36,6 +37,10 @@ class Views {
   // The same elements under other sizes, when strides can say it.
   std::optional<View> reshaped(const View& v, const std::vector<DimId>& dims) const;
 
+  // A size as a factor: `D/2` is rounded before it is multiplied, where a product of dims would
+  // round last.
+  DimId factor(DimId size) const;
+
   DimTable& dims() const { return dims_; }
 
  private:
@@ -43,6 +48,7 @@ class Views {
 
   DimTable& dims_;
   DimId one_, zero_;
+  mutable std::unordered_map<DimId, DimId, IdHash> factors_;
 };
 
 }  // namespace axon::plan

@@ -72,7 +72,7 @@ DimId Checker::dim_of(Frame& f, DimExprId id) {
                   : b.op == '/' ? d_.div(left, right)
                                 : d_.mod(left, right);
       f.u.keep_exact(left, out);
-      f.u.keep_exact(right, out);
+      f.u.keep_exact(right, out, b.op == '-' ? -1 : 1);
       return out;
     }
   }

@@ -24,17 +24,39 @@ bool Unifier::settled(DimId dim) const {
   return true;
 }
 
+namespace {
+
+// With which sign a symbol is a term of a sum; 0 where it is none or has both.
+int sign_of(const DimTable::Tree& tree, SymbolId symbol) {
+  using Kind = DimTable::Tree::Kind;
+  if (tree.kind == Kind::Symbol) return tree.symbol == symbol ? 1 : 0;
+  if (tree.kind != Kind::Add && tree.kind != Kind::Sub && tree.kind != Kind::Mul) return 0;
+  int sign = 0;
+  for (size_t i = 0; i < tree.operands.size(); ++i) {
+    const bool negative = tree.kind == Kind::Sub && i > 0;
+    const int here = sign_of(tree.operands[i], symbol) * (negative ? -1 : 1);
+    if (here != 0 && sign != 0 && here != sign) return 0;
+    if (here != 0) sign = here;
+  }
+  return sign;
+}
+
+}  // namespace
+
 DimId Unifier::resolve(DimId dim) {
   if (settled(dim)) return dim;
   // Bindings never form a cycle (each is made after an occurs check on resolved sides).
-  std::vector<DimId> parts;
+  std::vector<std::pair<SymbolId, DimId>> parts;
   DimId out = dims_.substitute(dim, [&](SymbolId symbol) -> DimId {
     auto bound = dim_bindings_.find(symbol);
     if (bound == dim_bindings_.end()) return {};
-    parts.push_back(bound->second = resolve(bound->second));
-    return parts.back();
+    parts.emplace_back(symbol, bound->second = resolve(bound->second));
+    return parts.back().second;
   });
-  for (DimId part : parts) keep_exact(part, out);
+  for (auto [symbol, part] : parts) {
+    if (rests(part).empty()) continue;
+    keep_exact(part, out, sign_of(dims_.tree(dim), symbol));
+  }
   return out;
 }
 
@@ -139,37 +161,58 @@ DimId dim_of(const DimTable::Tree& tree, DimTable& dims) {
   return out;
 }
 
-void collect_rests(const DimTable::Tree& tree, DimTable& dims, std::vector<DimId>& out) {
-  for (const DimTable::Tree& operand : tree.operands) collect_rests(operand, dims, out);
-  if (tree.kind != DimTable::Tree::Kind::Div) return;
-  out.push_back(dims.mod(dim_of(tree.operands[0], dims), dim_of(tree.operands[1], dims)));
+void collect_rests(const DimTable::Tree& tree, int sign, DimTable& dims, std::vector<Rest>& out) {
+  using Kind = DimTable::Tree::Kind;
+  const bool sum = tree.kind == Kind::Add || tree.kind == Kind::Sub || tree.kind == Kind::Mul;
+  for (size_t i = 0; i < tree.operands.size(); ++i) {
+    const bool negative = tree.kind == Kind::Sub && i > 0;
+    collect_rests(tree.operands[i], sum ? (negative ? -sign : sign) : 0, dims, out);
+  }
+  if (tree.kind != Kind::Div) return;
+  out.push_back({dims.mod(dim_of(tree.operands[0], dims), dim_of(tree.operands[1], dims)), sign});
 }
 
 }  // namespace
 
 // What must be 0 for the quotients in a dim to be exact.
-const std::vector<DimId>& Unifier::rests(DimId dim) {
+const std::vector<Rest>& Unifier::rests(DimId dim) {
   auto [it, added] = rests_.try_emplace(dim);
-  if (added && !dims_.symbols(dim).empty()) collect_rests(dims_.tree(dim), dims_, it->second);
+  if (added && !dims_.symbols(dim).empty()) collect_rests(dims_.tree(dim), 1, dims_, it->second);
   return it->second;
 }
 
 void Unifier::record_exact(DimId dim) {
   DimId zero = dims_.integer(0);
-  for (DimId rest : rests(resolve(dim))) {
-    if (rest != zero) record(DimConstraint::Kind::Equal, rest, zero);
+  for (const Rest& rest : rests(resolve(dim))) {
+    if (rest.dim != zero) record(DimConstraint::Kind::Equal, rest.dim, zero);
   }
 }
 
-void Unifier::keep_exact(DimId part, DimId whole) {
-  const std::vector<DimId>& before = rests(part);
+void Unifier::keep_exact(DimId part, DimId whole, int sign) {
+  const std::vector<Rest>& before = rests(part);
   if (before.empty()) return;
-  const std::vector<DimId>& after = rests(whole);
+  const std::vector<Rest>& after = rests(whole);
   DimId zero = dims_.integer(0);
-  for (DimId rest : before) {
-    bool shown = std::find(after.begin(), after.end(), rest) != after.end();
-    if (!shown && rest != zero) record(DimConstraint::Kind::Equal, rest, zero);
+  for (const Rest& rest : before) {
+    bool shown = std::any_of(after.begin(), after.end(), [&](const Rest& other) {
+      return other.dim == rest.dim && other.sign * rest.sign * sign >= 0;
+    });
+    if (!shown && rest.dim != zero) record(DimConstraint::Kind::Equal, rest.dim, zero);
   }
+}
+
+DimId Unifier::sum(DimId left, DimId right) {
+  DimId out = dims_.add(left, right);
+  keep_exact(left, out);
+  keep_exact(right, out);
+  return out;
+}
+
+DimId Unifier::difference(DimId left, DimId right) {
+  DimId out = dims_.sub(left, right);
+  keep_exact(left, out);
+  keep_exact(right, out, -1);
+  return out;
 }
 
 bool Unifier::mentions_unknown(DimId dim) const {

@@ -37,6 +37,12 @@ struct UnifyNotes {
   bool dropped_optional = false;
 };
 
+// What a quotient in a dim leaves, and the sign of the term that it is in (0 within an atom).
+struct Rest {
+  DimId dim;
+  int sign = 0;
+};
+
 struct AxisPairing;
 
 class Unifier {
@@ -97,8 +103,12 @@ class Unifier {
   // Records that every quotient in `dim` is exact: only then do the parts make the whole.
   void record_exact(DimId dim);
   // The same for the quotients of `part` that `whole`, made of it, no longer shows: `2*(D/2)` is
-  // `D` only where 2 divides it.
-  void keep_exact(DimId part, DimId whole);
+  // `D` only where 2 divides it; `S - S/2` is `S/2` only there as well, for a floor of the other
+  // sign is a ceiling. `sign` is that of the part in the whole, 0 for either.
+  void keep_exact(DimId part, DimId whole, int sign = 1);
+  // Sums and differences of sizes, with the quotients that disappear in them recorded as exact.
+  DimId sum(DimId left, DimId right);
+  DimId difference(DimId left, DimId right);
   // The type with its unknown sizes as new ones: items of a list may differ in them.
   TypeId renew_unknowns(TypeId type);
   bool mentions_unknown(DimId dim) const;
@@ -126,7 +136,7 @@ class Unifier {
   bool solve_own(DimId left, DimId right);
   void bind(SymbolId symbol, DimId dim);
   bool has_own(DimId dim) const;
-  const std::vector<DimId>& rests(DimId dim);
+  const std::vector<Rest>& rests(DimId dim);
   std::optional<Mismatch> unify_variable(TypeId variable, TypeId other, bool actual_left,
                                          TypeId& result);
   std::optional<Mismatch> unify_items(const TypeData& actual, const TypeData& required,
@@ -158,7 +168,7 @@ class Unifier {
     int32_t number = -1;
   };
   std::vector<Branch> branches_;
-  std::map<DimId, std::vector<DimId>> rests_;  // of the quotients in a dim
+  std::map<DimId, std::vector<Rest>> rests_;  // of the quotients in a dim
   std::set<SymbolId> loop_unknowns_;
   std::set<SymbolId> kept_;
   bool keep_unknowns_ = false;

@@ -114,14 +114,20 @@ Result<void> Machine::enter(Frame& frame, Data inputs, bool entry) {
     const Datum& value = frame.registers[static_cast<size_t>(named.value)];
     if (value.kind == Kind::Int) frame.sizes.set(named.symbol, value.integer);
   }
-  // A compound may wait for a symbol that a later input binds.
-  for (bool progress = true; progress;) {
-    progress = false;
+  auto bind_inputs = [&](bool plain) -> Result<bool> {
+    bool any = false;
     for (size_t i = 0; i < r.inputs.size(); ++i) {
       if (pattern_of(i) == nullptr) continue;
-      AXON_TRY(const bool bound, frame.sizes.bind(*pattern_of(i), frame.registers[i]));
-      progress = progress || bound;
+      AXON_TRY(const bool bound, frame.sizes.bind(*pattern_of(i), frame.registers[i], plain));
+      any = any || bound;
     }
+    return any;
+  };
+  // Names of whole axes first: half of a size does not say what was halved.
+  AXON_TRY_VOID(bind_inputs(true));
+  // A compound may wait for a symbol that a later input binds.
+  for (bool progress = true; progress;) {
+    AXON_TRY(progress, bind_inputs(false));
   }
   for (size_t i = 0; i < r.inputs.size(); ++i) {
     if (pattern_of(i) == nullptr) continue;

@@ -111,21 +111,22 @@ std::vector<std::pair<IntId, int>> Sizes::axes(const Pattern& pattern, int rank)
   return out;
 }
 
-Result<bool> Sizes::bind(const Pattern& pattern, const Datum& value) {
+Result<bool> Sizes::bind(const Pattern& pattern, const Datum& value, bool plain) {
   bool any = false;
   if (pattern.kind == Pattern::Kind::Tensor && value.is_tensor()) {
     const View& view = value.tensor->view;
     for (auto [expr, axis] : axes(pattern, view.rank)) {
+      if (plain && program_->ints[expr].kind != Kind::Sym) continue;
       AXON_TRY(const bool bound, bind_axis(pattern, expr, view.shape[axis]));
       any = any || bound;
     }
   }
   if (pattern.kind == Pattern::Kind::List && value.size() > 0) {
-    return bind(pattern.items[0], value[0]);
+    return bind(pattern.items[0], value[0], plain);
   }
   if (pattern.kind == Pattern::Kind::Tuple) {
     for (size_t i = 0; i < pattern.items.size() && i < value.size(); ++i) {
-      AXON_TRY(const bool bound, bind(pattern.items[i], value[i]));
+      AXON_TRY(const bool bound, bind(pattern.items[i], value[i], plain));
       any = any || bound;
     }
   }

@@ -24,9 +24,9 @@ class Sizes {
   std::optional<int64_t> value(IntId expr) const;
   // Symbols of `expr` without a value; an invalid id when there is none.
   SymId unbound(IntId expr) const;
-  // Binds free symbols from the shapes in `value`; an axis with one free symbol is solved. True
-  // when something was bound.
-  Result<bool> bind(const Pattern& pattern, const Datum& value);
+  // Binds free symbols from the shapes in `value`; an axis with one free symbol is solved, unless
+  // only `plain` axes are asked for. True when something was bound.
+  Result<bool> bind(const Pattern& pattern, const Datum& value, bool plain = false);
   // Ranks, and every axis whose size has a value.
   Result<void> check(const Pattern& pattern, const Datum& value, const std::string& what) const;
 

@@ -63,6 +63,12 @@ TEST_F(Rules, Layout) {
   EXPECT_EQ(run(Op::Concat, {t({B, S, D}), t({B, H, D}), i(1)}), "Tensor[B,H+S,D]");
   EXPECT_EQ(run(Op::Slice, {t({B, S}), i(1), i(0), d(H)}), "Tensor[B,H]");
   EXPECT_EQ(run(Op::Slice, {t({B, n(4)}), i(1), i(2), i(5)}), "error slice ends at 5 of 4");
+  EXPECT_EQ(run(Op::Slice, {t({B, S}), i(1), i(0), d(dims.div(S, n(2)))}), "Tensor[B,S/2]");
+  const size_t before = u.constraints().size();
+  EXPECT_EQ(run(Op::Slice, {t({B, S}), i(1), d(dims.div(S, n(2))), d(S)}), "Tensor[B,S/2]");
+  // What is left beside a half is the other half only of an even size.
+  ASSERT_EQ(u.constraints().size(), before + 1);
+  EXPECT_EQ(dims.show(u.constraints().back().left), "S%2");
   EXPECT_EQ(run(Op::Split, {t({B, n(5)}), i(-1), list({n(2), n(3)})}),
             "(Tensor[B,2], Tensor[B,3])");
   EXPECT_EQ(run(Op::Split, {t({B, n(5)}), i(-1), list({n(2), n(2)})}), "error ");
