@@ -385,6 +385,7 @@ FAMILIES = [
             "own-decoder": {"tie_word_embeddings": False, "hidden_act": "gelu_new", "num_attention_heads": 3},
         },
         kind="encoder",
+        unread=("own-decoder",),  # a bias that only tied heads share
     ),
     Family(
         "distilbert", "DistilBertConfig", "DistilBertForMaskedLM",
