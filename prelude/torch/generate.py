@@ -1,9 +1,10 @@
 """Generation with a cache: greedy or by sampling, rows padded on the left."""
 
-from typing import NamedTuple
+from collections.abc import Callable
+from typing import Any, NamedTuple
 
 import torch
-from torch import Tensor, nn
+from torch import Tensor
 
 from .cache import Cache
 
@@ -33,7 +34,7 @@ class Sampling(NamedTuple):
 
 
 def generate(
-    model: nn.Module,
+    model: Callable[..., Any],
     cache: Cache,
     ids: Tensor,
     mask: Tensor | None,

@@ -15,7 +15,7 @@ class Kind:
 
 KINDS = {
     "native": Kind("native"),
-    "torch": Kind("torch_target", ("torch",), ("causal", "encoder")),
+    "torch": Kind("torch_target", ("torch",)),
 }
 # What the oracle needs, whatever is compared with it.
 ORACLE = ("torch", "transformers", "safetensors", "numpy")

@@ -66,16 +66,33 @@ class Torch:
         return torch.cat(seen, 1)[0].numpy()
 
     @torch.no_grad()
+    def decoded(self, inputs: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
+        """The encoder once, then one call for each token of the decoder."""
+        given = {name: torch.from_numpy(value) for name, value in inputs.items()}
+        tokens = given.pop("decoder_input_ids")
+        encoded = self.model.encode(**given)
+        room = {"use_cache": True, "capacity": tokens.shape[1] + 3}
+        calls = []
+        for place in range(tokens.shape[1]):
+            now = {"decoder_input_ids": tokens[:, place : place + 1]}
+            options = room if not calls else {"past_kv": calls[-1].new_kv}
+            calls.append(self.model(**given, **now, encoded=encoded, **options))
+        return {"logits": torch.cat([out.logits for out in calls], 1).numpy()}
+
+    @torch.no_grad()
     def generate(
         self, prompts: list[list[int]], count: int, ends: tuple[int, ...] = ()
     ) -> list[list[int]]:
         """Greedy tokens of one batch, each row up to where an end token came."""
-        ids, mask = padded(prompts, "left")
+        sources = hasattr(self.model, "encode")
+        ids, mask = padded(prompts, "right" if sources else "left")
         given = (ids,) if len(prompts) == 1 else (ids, mask)
         out = self.model.generate(
             *given, max_new_tokens=count, eos_token_id=list(ends), pad_token_id=1
         )
-        return cut(out[:, ids.shape[1] :].tolist(), ends)
+        # What comes first is the prompt, or the token that a decoder starts from.
+        start = 1 if sources else ids.shape[1]
+        return cut(out[:, start:].tolist(), ends)
 
 
 def arrays(out) -> dict[str, np.ndarray]:

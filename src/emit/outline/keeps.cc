@@ -65,7 +65,7 @@ class Keeps {
       if (step.kind != Step::Kind::Keep || !same_mask(step.node, row(attention))) continue;
       ValueId made = step.node.outputs[0];
       step.always |= always;
-      if (always) j_.values[made].optional = false;
+      if (always && is_formula(step.node)) j_.values[made].optional = false;
       return made;
     }
     const Node& of = row(attention);
@@ -81,8 +81,20 @@ class Keeps {
     DimId keys = types_.dims_of(j_.values[of.inputs[1].as<graph::Ref>().value].type)[2];
     DimId queries = types_.dims_of(j_.values[of.inputs[0].as<graph::Ref>().value].type)[2];
     value.type = types_.tensor_of({dims_.of(calls_.batch), dims_.integer(1), queries, keys});
-    value.optional = !always;
+    value.optional = is_formula(step.node) ? !always : may_be_missing(of.inputs[kKeyKeep]);
     return insert(std::move(step), std::move(value));
+  }
+
+  // Not a padding mask alone, which is missing where none is given.
+  static bool is_formula(const Node& keep) {
+    return keep.attrs[0].value.as<graph::LitBool>().value || !is_null(keep.attrs[3].value);
+  }
+
+  bool may_be_missing(const Operand& padding) const {
+    ValueId value = padding.as<graph::Ref>().value;
+    bool out = j_.values[value].optional;
+    for (const JoinedInput& input : j_.inputs) out |= input.value == value && input.optional;
+    return out;
   }
 
   static bool same_mask(const Node& keep, const Node& row) {

@@ -136,6 +136,7 @@ class Outliner {
       if (scope.empty() && params.size() == 1) scope = parent;
     }
     if (scope.empty() && is_constant(step.node)) scope = scope_of_readers(id);
+    if (step.kind == Step::Kind::Write) scope = scope_around(id, scope);
     BlockId home = at_path(scope);
     // What does not depend on the round stands before the loop.
     int32_t loop = loop_of_.count(id) ? loop_of_.at(id) : -1;
@@ -171,6 +172,29 @@ class Outliner {
   // Counting and filling need no values: they stand where their results are read.
   static bool is_constant(const Node& node) {
     return node.op == Op::Arange || node.op == Op::Zeros || node.op == Op::Full;
+  }
+
+  // A write stands where all that it reads is made and all that it gives is read, if that is
+  // deeper.
+  std::string scope_around(NodeId id, const std::string& own) const {
+    std::optional<std::string> common;
+    auto add = [&](NodeId other) {
+      std::string scope = dotted(node(other).scope, names_);
+      if (!common) common = scope;
+      while (scope != *common && !starts_with(scope, *common + "."))
+        common->resize(common->rfind('.') == std::string::npos ? 0 : common->rfind('.'));
+    };
+    for (ValueId value : reads_of(joined_, node(id))) {
+      if (joined_.values[value].producer.valid()) add(joined_.values[value].producer);
+    }
+    for (NodeId other : joined_.order) {
+      if (node(other).op == Op::CoreList || joined_.steps[other].kind == Step::Kind::Choice)
+        continue;
+      for (ValueId value : reads_of(joined_, node(other))) {
+        if (joined_.values[value].producer == id) add(other);
+      }
+    }
+    return common && (own.empty() || starts_with(*common, own + ".")) ? *common : own;
   }
 
   std::string scope_of_readers(NodeId id) const {
@@ -603,7 +627,8 @@ class Outliner {
 std::vector<std::string> Outline::relative(BlockId from, BlockId to) const {
   std::vector<std::string> out;
   int64_t only = -1;
-  for (BlockId up = to; up != from; up = blocks[up].parent) {
+  BlockId end = blocks[from].twin_of.valid() ? blocks[from].twin_of : from;
+  for (BlockId up = to; up != end; up = blocks[up].parent) {
     only = std::max(only, blocks[up].only);
     bool round = only >= 0 && blocks[up].segment[0] == '{';
     out.insert(out.begin(), round ? std::to_string(only) : blocks[up].segment);

@@ -12,6 +12,7 @@
 // loop the element of the list is reached through the loop variable. Values keep their ids: the
 // callee's inputs and outputs are values of the caller too. The block of a bank's steps is called
 // as a whole list is, with `chosen` beside its one input; blocks within do not see `chosen`.
+// A twin (early.h) is a second function of its block, on the same parameters.
 #pragma once
 
 #include <string>
@@ -48,6 +49,8 @@ struct Block {
   int32_t bank = -1;     // the block is one of the modules of this bank, or within it
   bool is_item = false;  // it is one of the bank's modules itself
   int64_t only = -1;     // of the rounds of the list around it, the one that has this block
+  BlockId twin;          // computes what the inputs that stay decide alone
+  BlockId twin_of;       // the block is a twin: of this one
 };
 
 // A kept loop: `for i in range(count)`, with the items of one round.
@@ -61,11 +64,18 @@ struct LoopBlock {
     graph::ValueId before, in, result, out;  // in: within the round; out: after the loop
   };
   std::vector<Carry> carries;
+  // A value of each round and the list of all: in a twin's loop the list is made, in the loop of
+  // the rest it is read.
+  struct Kept {
+    graph::ValueId each, all;
+  };
+  std::vector<Kept> makes, takes;
 };
 
 struct Outline {
   Store<BlockId, Block> blocks;
   BlockId root;
+  BlockId encode;  // the root's twin; invalid: none
   std::vector<LoopBlock> loops;
   // From a block down to another: segments, the list's element as `{i}`.
   std::vector<std::string> relative(BlockId from, BlockId to) const;

@@ -10,14 +10,19 @@
 namespace axon::emit::py {
 namespace {
 
-// Attributes behind a call or an index: `a(x).b(y).c` has two.
+// What stands before a dot that a chain may be broken at: a call, an index or parentheses.
+bool ends_in_bracket(const Expr& expr) {
+  return expr.kind == Expr::Kind::Call || expr.kind == Expr::Kind::Index ||
+         (binding(expr) > 0 && binding(expr) < kAtom);
+}
+
+// Such attributes: `a(x).b(y).c` has two.
 size_t chain_length(const Expr& expr) {
   if (expr.kind == Expr::Kind::Call || expr.kind == Expr::Kind::Index)
     return chain_length(expr.items[0]);
   if (expr.kind != Expr::Kind::Attribute) return 0;
   const Expr& of = expr.items[0];
-  bool behind = of.kind == Expr::Kind::Call || of.kind == Expr::Kind::Index;
-  return chain_length(of) + (behind ? 1 : 0);
+  return chain_length(of) + (ends_in_bracket(of) ? 1 : 0);
 }
 
 bool is_tuple_text(const Expr& expr) {
@@ -104,6 +109,12 @@ class Printer {
       items(indent + 4, expr.items, 0);
       return line(indent, std::string(is_tuple ? ")" : "]") + std::string(tail));
     }
+    if (expr.kind == Expr::Kind::Dict) {
+      line(indent, head + "{");
+      for (size_t i = 0; i + 1 < expr.items.size(); i += 2)
+        broken(indent + 4, flat(expr.items[i]) + ": ", expr.items[i + 1], ",", false);
+      return line(indent, "}" + std::string(tail));
+    }
     if (!wrap) return pieces(indent, head, expr, tail);
     if (starts_in_parentheses(expr)) {
       std::string behind = " " + expr.text + " " + flat(expr.items[1]) + std::string(tail);
@@ -185,7 +196,7 @@ class Printer {
 
   static void chain(const Expr& expr, std::vector<std::string>& parts) {
     if (chain_length(expr) == 0) {
-      parts.push_back(flat(expr));
+      parts.push_back(binding(expr) < kAtom ? "(" + flat(expr) + ")" : flat(expr));
       return;
     }
     std::string tail;
@@ -195,8 +206,7 @@ class Printer {
       Expr shell = *here;
       shell.items[0] = atom("");
       tail = flat(shell) + tail;
-      bool behind = of.kind == Expr::Kind::Call || of.kind == Expr::Kind::Index;
-      if (here->kind == Expr::Kind::Attribute && behind) break;
+      if (here->kind == Expr::Kind::Attribute && ends_in_bracket(of)) break;
       here = &of;
     }
     chain(here->items[0], parts);

@@ -49,8 +49,8 @@ class Classes {
     AXON_TRY(Stmt init, constructor(id));
     if (!init.body.empty()) body.push_back(std::move(init));
     if (block.kind != Block::Kind::Container) {
-      AXON_TRY(Stmt forward, write_forward(p_, id));
-      body.push_back(std::move(forward));
+      AXON_TRY(std::vector<Stmt> functions, write_functions(p_, id));
+      body.insert(body.end(), functions.begin(), functions.end());
     }
     if (p_.is_root(id)) {
       std::vector<Stmt> more = root_methods(p_);

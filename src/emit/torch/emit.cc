@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include "emit/outline/early.h"
 #include "emit/py/print.h"
 #include "emit/torch/classes.h"
 #include "emit/torch/root.h"
@@ -73,15 +74,17 @@ Result<std::string> emit_torch(const EmitRequest& request, TypeTable& types, Dia
   AXON_TRY(Calls calls, specialise_calls(*request.graph, types, request.answers, fusions, sink));
   AXON_TRY(Joined joined, join_calls(calls, *request.graph, types));
   AXON_TRY(Outline tree, outline(joined, types, *request.answers.params));
+  split_early(tree, joined, calls, types);
   py::Prelude prelude = prelude_files();
   py::NamePlan names = file_names(prelude);
   Program program{request, calls, joined, tree, types, std::move(prelude), std::move(names)};
   program.names.reserve(root_name(program));
   program.names.reserve(output_name(program));
+  program.names.reserve(encoded_name(program));
   find_needs(program);
   AXON_TRY(std::vector<py::Stmt> classes, write_classes(program));
   if (calls.cached) program.prelude.use("torch/cache");
-  std::vector<py::Stmt> results = output_class(program);
+  std::vector<py::Stmt> results = result_classes(program);
   classes.insert(classes.begin(), results.begin(), results.end());
   std::set<std::string> imports = class_imports(py::print(classes));
   imports.insert(program.prelude.imports().begin(), program.prelude.imports().end());

@@ -47,10 +47,11 @@ Result<Stmt> Function::write() {
   std::vector<Stmt> body = {py::docstring(function_doc(p_, id_, scope_))};
   scope_.redirect(&body);
   if (p_.is_root(id_)) begin();
+  if (p_.is_root(id_) && p_.outline.encode.valid()) take_encoded();
   bind_sizes();
   AXON_TRY_VOID(write_items(block_.items));
   std::optional<Expr> result = finish();
-  Stmt out = py::def("forward", std::move(params), std::move(result), std::move(body));
+  Stmt out = py::def(function_name(id_), std::move(params), std::move(result), std::move(body));
   return out;
 }
 
@@ -81,6 +82,11 @@ Expr Function::module_of(BlockId called) const {
   return reach(std::move(from), rest, "get_submodule");
 }
 
+// What calls the module of a block: the module itself, or the function that runs once.
+const char* Function::function_name(BlockId id) const {
+  return p_.block(id).twin_of.valid() ? "encode" : "forward";
+}
+
 Result<void> Function::call(BlockId called) {
   const Block& block = p_.block(called);
   const Needs& needs = p_.needs[called];
@@ -100,7 +106,9 @@ Result<void> Function::call(BlockId called) {
     args.push_back(this->value(operand));
   }
   if (!framework) add_extras(args, called, needs);
-  Built built{py::call(module_of(called), std::move(args)), std::move(reads_)};
+  Expr function = module_of(called);
+  if (block.twin_of.valid()) function = py::attribute(std::move(function), function_name(called));
+  Built built{py::call(std::move(function), std::move(args)), std::move(reads_)};
   reads_.clear();
   if (block.outputs.size() == 1)
     scope_.define(block.outputs[0], std::move(built));
@@ -131,6 +139,7 @@ Result<void> Function::loop(int32_t index) {
   for (ValueId value : outer) scope_.add_use(value);  // they live through all rounds
   std::vector<std::string> carried;
   for (const LoopBlock::Carry& carry : loop.carries) carried.push_back(enter(carry));
+  open_lists(index, expand("list[Tensor]"));
   std::vector<Stmt> body;
   if (loop.list.valid()) element_ = scope_.fresh(singular(p_.block(loop.list).segment));
   bind_settings(index);
@@ -138,6 +147,7 @@ Result<void> Function::loop(int32_t index) {
   in_store_loop_ = loop.first_store >= 0;
   AXON_TRY_VOID(write_items(loop.items));
   in_store_loop_ = false;
+  fill_lists(index);
   for (size_t i = 0; i < loop.carries.size(); ++i) leave(loop.carries[i], carried[i]);
   scope_.redirect(around);
   for (ValueId value : outer) scope_.add_use(value, -1);
@@ -176,7 +186,15 @@ Stmt Function::loop_head(int32_t index, std::vector<Stmt> body) {
                   std::move(body));
 }
 
-Result<Stmt> write_forward(Program& program, BlockId id) { return Function(program, id).write(); }
+Result<std::vector<Stmt>> write_functions(Program& program, BlockId id) {
+  std::vector<Stmt> out;
+  for (BlockId one : {program.block(id).twin, id}) {
+    if (!one.valid()) continue;
+    AXON_TRY(Stmt function, Function(program, one).write());
+    out.push_back(std::move(function));
+  }
+  return out;
+}
 
 std::optional<Expr> layer_constructor(Program& program, BlockId id) {
   const Block& block = program.block(id);
@@ -191,6 +209,7 @@ Expr annotation(const Program& program, ValueId value) {
   TypeKind kind = program.types.kind(program.joined.values[value].type);
   if (kind == TypeKind::Int || kind == TypeKind::Float)
     return py::atom(kind == TypeKind::Int ? "int" : "float");
+  if (kind == TypeKind::List) return expand("list[Tensor]");
   return expand(optional ? "Tensor | None" : "Tensor");
 }
 

@@ -16,8 +16,10 @@ class Function : public BlockWriter {
  private:
   // signature.cc
   std::vector<py::Param> parameters();
+  bool is_optional_input(graph::ValueId value) const;
   std::vector<py::Param> root_parameters(std::vector<py::Param> out);
   void begin();
+  void take_encoded();
   void begin_cache();
   std::optional<py::Expr> finish();
   std::optional<py::Expr> finish_root();
@@ -35,6 +37,7 @@ class Function : public BlockWriter {
   Result<void> loop(int32_t index) override;
   py::Stmt loop_head(int32_t index, std::vector<py::Stmt> body);
   py::Expr module_of(BlockId called) const;
+  const char* function_name(BlockId id) const;
   void add_extras(std::vector<py::Expr>& args, BlockId called, const Needs& needs);
 
   std::map<std::string, std::string> foreign_;  // parameters that lie elsewhere: their names here

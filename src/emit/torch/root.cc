@@ -1,8 +1,12 @@
 // Methods of the root's class.
 #include "emit/torch/root.h"
 
+#include <algorithm>
+
 #include "emit/py/template.h"
+#include "emit/torch/forward.h"
 #include "emit/write/labels.h"
+#include "emit/write/scope.h"
 
 namespace axon::emit::torch {
 namespace {
@@ -92,12 +96,17 @@ Stmt init_cache(Program& p) {
                  py::atom("Cache"), std::move(body));
 }
 
-Stmt generate(Program& p) {
-  p.prelude.use("torch/generate");
-  std::string ids = input_name(p, p.calls.roles.ids);
-  std::string mask = input_name(p, p.calls.roles.mask);
-  std::vector<py::Param> params = {{"self", {}, {}}, {ids, py::atom("Tensor"), {}}};
-  if (!mask.empty()) params.push_back({mask, expand("Tensor | None"), py::atom("None")});
+// What the configuration says of the decoder's first token; 0 where it says nothing.
+int64_t start_token(const Program& p) {
+  for (const char* key : {"decoder_start_token_id", "pad_token_id"}) {
+    const model::ConfigValue* value =
+        p.request.answers.config ? p.request.answers.config->member(key) : nullptr;
+    if (value && value->kind == model::ConfigValue::Kind::Int) return value->integer;
+  }
+  return 0;
+}
+
+void add_sampling(std::vector<py::Param>& params) {
   params.push_back({"max_new_tokens", py::atom("int"), py::integer(20)});
   params.push_back({"eos_token_id", expand("int | Sequence[int]"), py::tuple({})});
   params.push_back({"pad_token_id", expand("int | None"), py::atom("None")});
@@ -105,23 +114,121 @@ Stmt generate(Program& p) {
   params.push_back({"top_k", py::atom("int"), py::integer(0)});
   params.push_back({"top_p", py::atom("float"), py::real(1.0)});
   params.push_back({"generator", expand("torch.Generator | None"), py::atom("None")});
-  std::vector<Stmt> body = {
-      py::docstring("The prompt followed by new tokens, [B, S + new]: the likeliest each, or drawn "
-                    "at a\n`temperature` above 0. A row ends at an end token; rows are padded on "
-                    "the left."),
-      py::assign(expand("ends"),
-                 expand("[eos_token_id] if isinstance(eos_token_id, int) else list(eos_token_id)")),
-      py::assign(
-          expand("cache"),
-          expand("self.init_cache({0}.shape[0], {0}.shape[1] + max_new_tokens)", {py::atom(ids)})),
-      py::assign(expand("pick"), expand("Sampling(temperature, top_k, top_p, generator)")),
-      py::return_(
-          expand("generate(self, cache, {0}, {1}, max_new_tokens, ends, pad_token_id, pick)",
-                 {py::atom(ids), py::atom(mask.empty() ? "None" : mask)})),
-  };
+}
+
+Stmt ends() {
+  return py::assign(
+      expand("ends"),
+      expand("[eos_token_id] if isinstance(eos_token_id, int) else list(eos_token_id)"));
+}
+
+Stmt pick() {
+  return py::assign(expand("pick"), expand("Sampling(temperature, top_k, top_p, generator)"));
+}
+
+Stmt as_generate(std::vector<py::Param> params, std::vector<Stmt> body) {
   Stmt out = py::def("generate", std::move(params), py::atom("Tensor"), std::move(body));
   out.decorators = {expand("torch.no_grad()")};
   return out;
+}
+
+Stmt generate(Program& p) {
+  std::string ids = input_name(p, p.calls.roles.ids);
+  std::string mask = input_name(p, p.calls.roles.mask);
+  std::vector<py::Param> params = {{"self", {}, {}}, {ids, py::atom("Tensor"), {}}};
+  if (!mask.empty()) params.push_back({mask, expand("Tensor | None"), py::atom("None")});
+  add_sampling(params);
+  return as_generate(
+      std::move(params),
+      {
+          py::docstring(
+              "The prompt followed by new tokens, [B, S + new]: the likeliest each, or drawn "
+              "at a\n`temperature` above 0. A row ends at an end token; rows are padded on "
+              "the left."),
+          ends(),
+          py::assign(expand("cache"),
+                     expand("self.init_cache({0}.shape[0], {0}.shape[1] + max_new_tokens)",
+                            {py::atom(ids)})),
+          pick(),
+          py::return_(
+              expand("generate(self, cache, {0}, {1}, max_new_tokens, ends, pad_token_id, pick)",
+                     {py::atom(ids), py::atom(mask.empty() ? "None" : mask)})),
+      });
+}
+
+// The source is encoded once; the decoder starts from one token.
+Stmt generate_from_source(Program& p) {
+  p.prelude.use("torch/decoding");
+  std::vector<py::Param> params = {{"self", {}, {}}};
+  Expr source{Expr::Kind::Dict, "", {}};
+  std::vector<Expr> args;
+  const std::vector<graph::ValueId>& inputs = p.block(p.outline.encode).inputs;
+  for (const JoinedInput& input : p.joined.inputs) {
+    if (std::find(inputs.begin(), inputs.end(), input.value) == inputs.end()) continue;
+    Expr name = py::atom(p.types.dims().names().text(input.name));
+    params.push_back({name.text, annotation(p, input.value), {}});
+    if (input.optional) params.back().value = py::atom("None");
+    source.items.push_back(py::text(name.text));
+    source.items.push_back(name);
+    args.push_back(std::move(name));
+  }
+  source.items.push_back(py::text("encoded"));
+  source.items.push_back(py::call(py::dotted("self.encode"), args));
+  add_sampling(params);
+  params.push_back({"decoder_start_token_id", py::atom("int"), py::integer(start_token(p))});
+  Expr ids = py::text(input_name(p, p.calls.roles.ids));
+  Expr past = py::text(input_name(p, p.calls.roles.cache));
+  return as_generate(
+      std::move(params),
+      {
+          py::docstring(
+              "The first token and those after it, [B, 1 + new]: the likeliest each, or drawn "
+              "at a\n`temperature` above 0. A row ends at an end token."),
+          ends(),
+          py::assign(expand("cache"),
+                     expand("self.init_cache({0}.shape[0], 1 + max_new_tokens)", {args[0]})),
+          pick(),
+          py::assign(expand("source"), std::move(source)),
+          py::assign(expand("step"), expand("Decoding(self, source, {0}, {1})", {ids, past})),
+          py::assign(expand("start"),
+                     expand("{0}.new_full(({0}.shape[0], 1), decoder_start_token_id)", {args[0]})),
+          py::return_(expand(
+              "generate(step, cache, start, None, max_new_tokens, ends, pad_token_id, pick)")),
+      });
+}
+
+Stmt field(std::string_view name, Expr type) {
+  Stmt s;
+  s.kind = Stmt::Kind::Declare;
+  s.exprs = {py::atom(name)};
+  s.annotation = std::move(type);
+  return s;
+}
+
+Stmt encoded_class(Program& p) {
+  std::vector<Stmt> body = {py::docstring("What all calls on the same source share.")};
+  for (graph::ValueId value : p.block(p.outline.encode).outputs) {
+    std::string name = Scope::base_name(p.types.dims().names().text(p.joined.values[value].name));
+    body.push_back(field(p.names.unique(name), annotation(p, value)));
+  }
+  return py::class_(encoded_name(p), {py::atom("NamedTuple")}, std::move(body));
+}
+
+Stmt output_class(Program& p) {
+  std::vector<Stmt> body = {py::docstring("What a call gives.")};
+  for (const auto& [name, operand] : p.joined.outputs) {
+    const auto* ref = operand.get<graph::Ref>();
+    bool optional = !ref || p.joined.values[ref->value].optional;
+    body.push_back(
+        field(p.types.dims().names().text(name), expand(optional ? "Tensor | None" : "Tensor")));
+  }
+  const graph::Module& main = (*p.request.graph)[p.request.graph->main];
+  if (p.calls.cached) {
+    size_t cache = static_cast<size_t>(p.calls.roles.new_cache);
+    body.push_back(
+        field(p.types.dims().names().text(main.output_names[cache]), expand("Cache | None")));
+  }
+  return py::class_(output_name(p), {py::atom("NamedTuple")}, std::move(body));
 }
 
 }  // namespace
@@ -131,34 +238,21 @@ std::vector<Stmt> root_methods(Program& p) {
   if (!p.joined.banks.empty()) out.push_back(pack_for_inference(p));
   if (!p.calls.cached) return out;
   out.push_back(init_cache(p));
-  // A decoder with a source takes more than its own ids: its callers write the loop.
   const opt::Roles& roles = p.calls.roles;
-  if (roles.ids >= 0 && roles.logits >= 0 && !roles.encoder) out.push_back(generate(p));
+  if (roles.ids < 0 || roles.logits < 0) return out;
+  bool encodes = p.outline.encode.valid();
+  if (encodes != roles.encoder) return out;  // a source that only callers know how to give
+  p.prelude.use("torch/generate");
+  out.push_back(encodes ? generate_from_source(p) : generate(p));
   return out;
 }
 
-std::vector<Stmt> output_class(Program& p) {
-  size_t count = p.joined.outputs.size() + (p.calls.cached ? 1 : 0);
-  if (count < 2) return {};
-  std::vector<Stmt> body = {py::docstring("What a call gives.")};
-  auto field = [&](std::string_view name, const char* type) {
-    Stmt s;
-    s.kind = Stmt::Kind::Declare;
-    s.exprs = {py::atom(name)};
-    s.annotation = expand(type);
-    body.push_back(std::move(s));
-  };
-  for (const auto& [name, operand] : p.joined.outputs) {
-    const auto* ref = operand.get<graph::Ref>();
-    bool optional = !ref || p.joined.values[ref->value].optional;
-    field(p.types.dims().names().text(name), optional ? "Tensor | None" : "Tensor");
-  }
-  const graph::Module& main = (*p.request.graph)[p.request.graph->main];
-  if (p.calls.cached)
-    field(p.types.dims().names().text(
-              main.output_names[static_cast<size_t>(p.calls.roles.new_cache)]),
-          "Cache | None");
-  return {py::class_(output_name(p), {py::atom("NamedTuple")}, std::move(body))};
+std::vector<Stmt> result_classes(Program& p) {
+  std::vector<Stmt> out;
+  if (p.outline.encode.valid() && p.block(p.outline.encode).outputs.size() > 1)
+    out.push_back(encoded_class(p));
+  if (p.joined.outputs.size() + (p.calls.cached ? 1 : 0) > 1) out.push_back(output_class(p));
+  return out;
 }
 
 }  // namespace axon::emit::torch

@@ -9,7 +9,7 @@
 namespace axon::emit::torch {
 
 std::vector<py::Stmt> root_methods(Program& program);
-// The named results of a model with several.
-std::vector<py::Stmt> output_class(Program& program);
+// The named results of functions of the model that give several.
+std::vector<py::Stmt> result_classes(Program& program);
 
 }  // namespace axon::emit::torch

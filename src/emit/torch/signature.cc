@@ -14,11 +14,19 @@ using py::expand;
 using py::Expr;
 using py::Stmt;
 
+Expr encoded_type(const Program& program) {
+  const std::vector<ValueId>& outputs = program.block(program.outline.encode).outputs;
+  if (outputs.size() == 1) return annotation(program, outputs[0]);
+  return py::atom(encoded_name(program));
+}
+
 std::vector<py::Param> Function::parameters() {
   std::vector<py::Param> out = {{"self", {}, {}}};
   if (p_.is_root(id_)) return root_parameters(std::move(out));
-  for (ValueId value : block_.inputs)
+  for (ValueId value : block_.inputs) {
     out.push_back({scope_.parameter(value), annotation(p_, value), {}});
+    if (id_ == p_.outline.encode && is_optional_input(value)) out.back().value = py::atom("None");
+  }
   for (SymbolId s : needs_.symbols) {
     std::string name = symbol(s).text;
     out.push_back({scope_.fresh(name), py::atom("int"), {}});
@@ -59,8 +67,20 @@ std::vector<py::Param> Function::root_parameters(std::vector<py::Param> out) {
     out.push_back(
         {input_name(p_, p_.calls.roles.capacity), expand("int | None"), py::atom("None")});
   if (p_.calls.roles.logits >= 0) out.push_back({"last", expand("int | None"), py::atom("None")});
-  for (const char* name : {"slots", "stores", "last", "key_count"}) reserve(name);
+  if (p_.outline.encode.valid()) {
+    Expr type = encoded_type(p_);
+    out.push_back(
+        {"encoded", py::binary(std::move(type), "|", py::atom("None")), py::atom("None")});
+  }
+  for (const char* name : {"slots", "stores", "last", "key_count", "encoded"}) reserve(name);
   return out;
+}
+
+bool Function::is_optional_input(ValueId value) const {
+  for (const JoinedInput& input : p_.joined.inputs) {
+    if (input.value == value) return input.optional;
+  }
+  return false;
 }
 
 // What a call begins with: its cache, its positions, its padding mask.
@@ -72,6 +92,21 @@ void Function::begin() {
   Expr fitted = expand(p_.calls.cached ? "fit_mask({0}, key_count)" : "{0}.bool()", {mask});
   scope_.statement(
       py::if_(expand("{0} is not None", {mask}), {py::assign(mask, std::move(fitted))}));
+}
+
+// `keep, all_k, all_v = self.encode(input_ids, attention_mask)`, unless the caller has done that.
+void Function::take_encoded() {
+  const Block& twin = p_.block(p_.outline.encode);
+  std::vector<Expr> args, targets;
+  for (ValueId value : twin.inputs) args.push_back(py::atom(*scope_.name_of(value)));
+  for (ValueId value : twin.outputs) {
+    const std::string* known = scope_.name_of(value);
+    targets.push_back(py::atom(known ? *known : scope_.parameter(value)));
+  }
+  Expr encoded = py::atom("encoded");
+  Expr made = py::call(py::dotted("self.encode"), std::move(args));
+  scope_.statement(py::if_(expand("{0} is None", {encoded}), {py::assign(encoded, made)}));
+  scope_.statement(py::assign(py::one_or_tuple(std::move(targets)), std::move(encoded)));
 }
 
 void Function::begin_cache() {
@@ -101,7 +136,13 @@ std::optional<Expr> Function::finish() {
     results.push_back(scope_.use(value).expr);
     types.push_back(annotation(p_, value));
   }
-  scope_.statement(py::return_(py::one_or_tuple(std::move(results))));
+  if (id_ == p_.outline.encode && results.size() > 1) {
+    scope_.statement(py::return_(py::call(encoded_type(p_), std::move(results))));
+    return encoded_type(p_);
+  }
+  Expr all = py::one_or_tuple(std::move(results));
+  if (std::optional<Expr> made = scope_.take_last(all)) all = std::move(*made);
+  scope_.statement(py::return_(std::move(all)));
   if (types.size() == 1) return types[0];
   return py::index(py::atom("tuple"), std::move(types));
 }

@@ -139,6 +139,8 @@ void BlockWriter::count_items(const std::vector<Item>& all) {
         scope_.add_use(carry.before);
         scope_.add_use(carry.result);
       }
+      for (const LoopBlock::Kept& kept : loop.takes) scope_.add_use(kept.all);
+      for (const LoopBlock::Kept& kept : loop.makes) scope_.add_use(kept.each);
     }
   }
 }

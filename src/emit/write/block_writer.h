@@ -58,8 +58,11 @@ class BlockWriter : public RowContext {
   std::vector<graph::ValueId> outer_values(int32_t loop) const;
   std::string enter(const LoopBlock::Carry& carry);  // the name of a carried value
   void leave(const LoopBlock::Carry& carry, const std::string& name);
+  // Lists of what the rounds make: empty ones before the loop, one more element in each round.
+  void open_lists(int32_t loop, const py::Expr& type);
+  void fill_lists(int32_t loop);
   void bind_settings(int32_t loop);
-  // The setting's numbers, round by round, beside their names.
+  // The setting's numbers, round by round, beside their names; lists of an earlier loop too.
   std::vector<std::pair<std::string, py::Expr>> settings_of(int32_t loop);
 
   Program& p_;

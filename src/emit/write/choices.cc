@@ -22,6 +22,7 @@ BlockWriter::Readers BlockWriter::readers_of(const std::vector<Item>& all) const
       const LoopBlock& loop = p_.outline.loops[static_cast<size_t>(item.loop)];
       other_uses(outer_values(item.loop));
       for (const LoopBlock::Carry& carry : loop.carries) other_uses({carry.before});
+      for (const LoopBlock::Kept& kept : loop.takes) other_uses({kept.all});
     }
     if (item.kind != Item::Kind::Step) continue;
     const Step& step = p_.joined.steps[item.step];

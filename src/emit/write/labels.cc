@@ -76,7 +76,8 @@ std::string function_doc(const Program& p, BlockId id, const Scope& scope) {
   std::string inputs, results;
   for (ValueId value : p.block(id).inputs) {
     const graph::Value& facts = p.joined.values[value];
-    if (facts.optional || !p.types.is_tensor(facts.type)) continue;
+    bool shaped = p.types.is_tensor(facts.type) || p.types.kind(facts.type) == TypeKind::List;
+    if (facts.optional || !shaped) continue;
     add(inputs, *scope.name_of(value) + " " + shape_within(p, id, facts.type));
   }
   for (ValueId value : p.block(id).outputs)
@@ -119,6 +120,8 @@ std::string root_name(const Program& program) { return py::class_name(program.re
 
 std::string output_name(const Program& program) { return root_name(program) + "Output"; }
 
+std::string encoded_name(const Program& program) { return root_name(program) + "Encoded"; }
+
 std::string input_name(const Program& program, int role) {
   if (role < 0) return "";
   const graph::Module& main = (*program.request.graph)[program.request.graph->main];
@@ -128,6 +131,8 @@ std::string input_name(const Program& program, int role) {
 
 std::string shape_text(const Program& program, TypeId type) {
   const DimTable& dims = program.types.dims();
+  if (program.types.kind(type) == TypeKind::List)
+    return "list of " + shape_text(program, program.types.get(type).items[0]);
   std::string out;
   for (DimId dim : program.types.dims_of(type)) {
     if (!out.empty()) out += ", ";

@@ -24,7 +24,8 @@ std::string function_doc(const Program& program, BlockId id, const Scope& scope)
 std::string singular(const std::string& text);
 // The class of the whole program; reserved in the file's plan.
 std::string root_name(const Program& program);
-// The class of several results.
+// The class of several results, of the program and of what runs once for many calls.
+std::string encoded_name(const Program& program);
 std::string output_name(const Program& program);
 // The name of MAIN's input in role `role`; empty when there is none.
 std::string input_name(const Program& program, int role);

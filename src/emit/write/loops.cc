@@ -44,6 +44,7 @@ std::vector<ValueId> BlockWriter::outer_values(int32_t index) const {
     }
   }
   for (const LoopBlock::Carry& carry : loop.carries) inner.push_back(carry.in);
+  for (const LoopBlock::Kept& kept : loop.takes) inner.push_back(kept.each);
   for (const Setting& setting : p_.joined.settings) {
     if (setting.loop == index) inner.push_back(setting.value);
   }
@@ -53,7 +54,28 @@ std::vector<ValueId> BlockWriter::outer_values(int32_t index) const {
   return out;
 }
 
+void BlockWriter::open_lists(int32_t index, const Expr& type) {
+  for (const LoopBlock::Kept& kept : p_.outline.loops[static_cast<size_t>(index)].makes) {
+    std::string name = scope_.name_for(kept.all);
+    scope_.bind(kept.all, name);
+    py::Stmt empty = py::assign(py::atom(name), py::list({}));
+    empty.annotation = type;
+    scope_.statement(std::move(empty));
+  }
+}
+
+void BlockWriter::fill_lists(int32_t index) {
+  for (const LoopBlock::Kept& kept : p_.outline.loops[static_cast<size_t>(index)].makes) {
+    Built built = scope_.use(kept.each);
+    scope_.spend(built);
+    Expr append = py::attribute(py::atom(*scope_.name_of(kept.all)), "append");
+    scope_.statement(py::evaluate(py::call(std::move(append), {std::move(built.expr)})));
+  }
+}
+
 void BlockWriter::bind_settings(int32_t index) {
+  for (const LoopBlock::Kept& kept : p_.outline.loops[static_cast<size_t>(index)].takes)
+    scope_.bind(kept.each, scope_.name_for(kept.each));
   for (const Setting& setting : p_.joined.settings) {
     if (setting.loop == index) scope_.bind(setting.value, scope_.name_for(setting.value));
   }
@@ -66,6 +88,11 @@ std::vector<std::pair<std::string, Expr>> BlockWriter::settings_of(int32_t loop)
     std::vector<Expr> rounds;
     for (const Operand& operand : setting.by_round) rounds.push_back(value(operand));
     out.emplace_back(*scope_.name_of(setting.value), repeated(rounds));
+  }
+  for (const LoopBlock::Kept& kept : p_.outline.loops[static_cast<size_t>(loop)].takes) {
+    Built built = scope_.use(kept.all);
+    scope_.spend(built);
+    out.emplace_back(*scope_.name_of(kept.each), std::move(built.expr));
   }
   return out;
 }

@@ -46,7 +46,7 @@ class Finder {
     if (block.writes) {
       n.slots = true;
       n.stores = Needs::Stores::One;
-      if (has_store_loop(p_, block.items)) n.stores = Needs::Stores::Many;
+      if (p_.is_root(id) || has_store_loop(p_, block.items)) n.stores = Needs::Stores::Many;
       for (BlockId called : called_blocks(p_, id)) {
         if (p_.needs.at(called).stores == Needs::Stores::Many) n.stores = Needs::Stores::Many;
       }
@@ -75,6 +75,9 @@ class Finder {
     const Step& step = p_.joined.steps[step_id];
     if (step_id == p_.head) n.last = true;
     if (step.kind == Step::Kind::Keep) {
+      bool formula = step.node.attrs[0].value.as<graph::LitBool>().value ||
+                     step.node.attrs[3].value.kind() != graph::OperandKind::Null;
+      if (!formula) return;
       n.slots |= p_.calls.cached;
       add(n.symbols, p_.calls.cached ? p_.calls.capacity : p_.calls.tokens);
       return;
@@ -236,7 +239,13 @@ std::vector<Told> told_sizes(const Program& program, BlockId id) {
   std::vector<ValueId> values = program.block(id).inputs;
   if (program.is_root(id)) {
     values.clear();
-    for (const JoinedInput& input : program.joined.inputs) values.push_back(input.value);
+    for (const JoinedInput& input : program.joined.inputs) {
+      if (program.reaches_root(input)) values.push_back(input.value);
+    }
+    if (program.outline.encode.valid()) {
+      const std::vector<ValueId>& handed = program.block(program.outline.encode).outputs;
+      values.insert(values.end(), handed.begin(), handed.end());
+    }
   }
   for (ValueId value : values) {
     const graph::Value& facts = program.joined.values[value];

@@ -41,6 +41,10 @@ struct Program {
 
   const Block& block(BlockId id) const { return outline.blocks[id]; }
   bool is_root(BlockId id) const { return id == outline.root; }
+  // Whether the root's function has these: without those that its twin alone reads.
+  bool reaches_root(const JoinedInput& input) const {
+    return !outline.encode.valid() || !calls.roles.stays(static_cast<int>(input.input));
+  }
 };
 
 // Fills `needs` for every block, `head` and `sizes`.

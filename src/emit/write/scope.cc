@@ -115,6 +115,16 @@ size_t Scope::pending_width(graph::ValueId value) const {
   return it == pending_.end() ? 0 : py::flat(it->second.expr).size();
 }
 
+std::optional<py::Expr> Scope::take_last(const py::Expr& names) {
+  using Kind = py::Stmt::Kind;
+  if (out_->empty() || out_->back().kind != Kind::Assign || names.kind != py::Expr::Kind::Tuple ||
+      out_->back().exprs[0] != names)
+    return std::nullopt;
+  py::Expr made = std::move(out_->back().exprs[1]);
+  out_->pop_back();
+  return made;
+}
+
 void Scope::settle(const std::vector<graph::ValueId>& values) {
   for (graph::ValueId value : values) {
     auto waiting = pending_.find(value);

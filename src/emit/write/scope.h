@@ -2,6 +2,7 @@
 // expression.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <unordered_map>
 #include <unordered_set>
@@ -42,6 +43,8 @@ class Scope {
   // Pending expressions that the values are become statements.
   void settle(const std::vector<graph::ValueId>& values);
   void statement(py::Stmt s) { out_->push_back(std::move(s)); }
+  // What the last statement gives to just these names; the statement is taken out.
+  std::optional<py::Expr> take_last(const py::Expr& names);
   size_t pending_width(graph::ValueId value) const;  // 0: not pending
   void spend(const Built& built);  // what an emitted statement read has one use less
   const std::string* name_of(graph::ValueId value) const;

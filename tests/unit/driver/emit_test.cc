@@ -104,7 +104,7 @@ TEST_P(Emit, PassesChangeNothingThatIsWritten) {
 
 INSTANTIATE_TEST_SUITE_P(Programs, Emit,
                          testing::Values("llama", "gpt2", "gpt2_depth", "bert", "mixtral", "gemma2",
-                                         "tied", "shared", "entangled"));
+                                         "t5", "tied", "shared", "entangled"));
 
 }  // namespace
 }  // namespace axon::driver
