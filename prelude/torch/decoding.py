@@ -1,13 +1,15 @@
 """Calls of a decoder whose source stays the same."""
 
-from typing import Any, NamedTuple
+from dataclasses import dataclass
+from typing import Any
 
 from torch import Tensor, nn
 
 from .cache import Cache
 
 
-class Decoding(NamedTuple):
+@dataclass(frozen=True)
+class Decoding:
     """A model with its source, as a model of the decoder's tokens."""
 
     model: nn.Module

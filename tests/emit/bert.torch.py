@@ -1,7 +1,7 @@
 """bert_mlm as a PyTorch module, written by axon 0.
 
 Made again by: axon compile bert
-Hash of the program and its configuration: 0fbe61edf0a308c8
+Hash of the program and its configuration: 97b9ed77df27a069
 """
 
 import json

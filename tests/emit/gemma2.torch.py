@@ -1,13 +1,13 @@
 """gemma2 as a PyTorch module, written by axon 0.
 
 Made again by: axon compile gemma2
-Hash of the program and its configuration: 55f4fcfaff591635
+Hash of the program and its configuration: 864a7f79ebc2cc90
 """
 
 import json
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import NamedTuple, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 import torch
 import torch.nn.functional as F
@@ -190,7 +190,7 @@ class Sampling(NamedTuple):
 
 
 def generate(
-    model: nn.Module,
+    model: Callable[..., Any],
     cache: Cache,
     ids: Tensor,
     mask: Tensor | None,

@@ -1,13 +1,13 @@
 """gpt2 as a PyTorch module, written by axon 0.
 
 Made again by: axon compile gpt2
-Hash of the program and its configuration: c28674bb633e0ef7
+Hash of the program and its configuration: 57110aba27b06c00
 """
 
 import json
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import NamedTuple, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 import torch
 import torch.nn.functional as F
@@ -178,7 +178,7 @@ class Sampling(NamedTuple):
 
 
 def generate(
-    model: nn.Module,
+    model: Callable[..., Any],
     cache: Cache,
     ids: Tensor,
     mask: Tensor | None,

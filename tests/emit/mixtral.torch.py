@@ -1,7 +1,7 @@
 """mixtral as a PyTorch module, written by axon 0.
 
 Made again by: axon compile mixtral
-Hash of the program and its configuration: 9b925ac69629820c
+Hash of the program and its configuration: 2781d5444c807ba1
 """
 
 import json
@@ -265,7 +265,7 @@ class Sampling(NamedTuple):
 
 
 def generate(
-    model: nn.Module,
+    model: Callable[..., Any],
     cache: Cache,
     ids: Tensor,
     mask: Tensor | None,

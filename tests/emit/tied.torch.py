@@ -1,13 +1,13 @@
 """llama as a PyTorch module, written by axon 0.
 
 Made again by: axon compile tied
-Hash of the program and its configuration: 88c4b61f61f46976
+Hash of the program and its configuration: 593c2a75867e3a0b
 """
 
 import json
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import NamedTuple, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 import torch
 import torch.nn.functional as F
@@ -172,7 +172,7 @@ class Sampling(NamedTuple):
 
 
 def generate(
-    model: nn.Module,
+    model: Callable[..., Any],
     cache: Cache,
     ids: Tensor,
     mask: Tensor | None,

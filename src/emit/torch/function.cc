@@ -87,6 +87,14 @@ const char* Function::function_name(BlockId id) const {
   return p_.block(id).twin_of.valid() ? "encode" : "forward";
 }
 
+// Whether the way to a module leads through a list, whose elements have no declared type.
+bool Function::is_of_list(BlockId called) const {
+  for (const std::string& segment : p_.outline.relative(id_, called)) {
+    if (segment[0] == '{' || (segment[0] >= '0' && segment[0] <= '9')) return true;
+  }
+  return false;
+}
+
 Result<void> Function::call(BlockId called) {
   const Block& block = p_.block(called);
   const Needs& needs = p_.needs[called];
@@ -107,7 +115,13 @@ Result<void> Function::call(BlockId called) {
   }
   if (!framework) add_extras(args, called, needs);
   Expr function = module_of(called);
-  if (block.twin_of.valid()) function = py::attribute(std::move(function), function_name(called));
+  if (block.twin_of.valid() && is_of_list(called)) {
+    p_.prelude.use("torch/encode");
+    args.insert(args.begin(), std::move(function));
+    function = py::atom("encode");
+  } else if (block.twin_of.valid()) {
+    function = py::attribute(std::move(function), function_name(called));
+  }
   Built built{py::call(std::move(function), std::move(args)), std::move(reads_)};
   reads_.clear();
   if (block.outputs.size() == 1)

@@ -38,6 +38,7 @@ class Function : public BlockWriter {
   py::Stmt loop_head(int32_t index, std::vector<py::Stmt> body);
   py::Expr module_of(BlockId called) const;
   const char* function_name(BlockId id) const;
+  bool is_of_list(BlockId called) const;
   void add_extras(std::vector<py::Expr>& args, BlockId called, const Needs& needs);
 
   std::map<std::string, std::string> foreign_;  // parameters that lie elsewhere: their names here

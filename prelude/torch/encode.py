@@ -1,0 +1,10 @@
+"""What modules of lists compute once for many calls."""
+
+from typing import Any
+
+from torch import nn
+
+
+def encode(module: nn.Module, *given: Any) -> Any:
+    """What the module's own `encode` gives; the type of a list's elements has no such method."""
+    return getattr(module, "encode")(*given)

@@ -1,0 +1,653 @@
+"""t5 as a PyTorch module, written by axon 0.
+
+Made again by: axon compile t5
+Hash of the program and its configuration: d3f408116d8cc7f5
+"""
+
+import json
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, NamedTuple, TypeVar
+
+import torch
+import torch.nn.functional as F
+from safetensors.torch import load_file
+from torch import Tensor, nn
+
+
+def biased(bias: Tensor, keep: Tensor | None) -> Tensor:
+    """The bias, and minus infinity where a key is not seen."""
+    return bias if keep is None else bias.masked_fill(~keep, float("-inf"))
+
+
+def encode(module: nn.Module, *given: Any) -> Any:
+    """What the module's own `encode` gives; the type of a list's elements has no such method."""
+    return getattr(module, "encode")(*given)
+
+
+def causal_mask(
+    slots: Tensor, count: int, real: Tensor | None, window: int | None = None
+) -> Tensor:
+    """The mask [B or 1, 1, S, count] of keys at or before each query's slot, padding out."""
+    behind = slots[:, None] - torch.arange(count, device=slots.device)
+    keep = behind >= 0 if window is None else (behind >= 0) & (behind < window)
+    return keep[None, None] if real is None else keep & real[:, None, None, :]
+
+
+AnyModule = TypeVar("AnyModule", bound=nn.Module)
+
+
+# Endings of names in old checkpoints.
+OLD_ENDINGS = {
+    ".LayerNorm.gamma": ".LayerNorm.weight",
+    ".LayerNorm.beta": ".LayerNorm.bias",
+}
+
+
+def present_name(name: str) -> str:
+    """The name under which a stored tensor is read."""
+    for old, new in OLD_ENDINGS.items():
+        if name.endswith(old):
+            return name.removesuffix(old) + new
+    return name
+
+
+def weight_files(directory: Path) -> list[Path]:
+    """The files that the index names, or the one file."""
+    index = directory / "model.safetensors.index.json"
+    if not index.exists():
+        return [directory / "model.safetensors"]
+    names = json.loads(index.read_text(encoding="utf-8"))["weight_map"].values()
+    return [directory / name for name in sorted(set(names))]
+
+
+def load_weights(
+    kind: type[AnyModule],
+    directory: str | Path,
+    dtype: torch.dtype,
+    device: str | torch.device,
+) -> AnyModule:
+    """A model of class `kind` with the directory's weights, each under its stored name."""
+    with torch.device("meta"):
+        model = kind()
+    wanted = model.state_dict().keys()
+    weights: dict[str, Tensor] = {}
+    unread: list[str] = []
+    for file in weight_files(Path(directory)):
+        for stored, tensor in load_file(file).items():
+            name = stored if stored in wanted else present_name(stored)
+            if name in wanted:
+                weights[name] = tensor.to(device=device, dtype=dtype)
+            else:
+                unread.append(stored)
+    model.load_state_dict(weights, strict=True, assign=True)
+    setattr(model, "unread", sorted(unread))
+    return model.eval()
+
+
+class Store:
+    """The tensors of one layer, each [B, H, capacity, D]."""
+
+    def __init__(self, *tensors: Tensor) -> None:
+        self.tensors = tensors
+        self.empty = True
+
+    @classmethod
+    def create(cls, like: Tensor, *shapes: tuple[int, ...]) -> "Store":
+        """Zeros of the given shapes, with the element type and device of `like`."""
+        return cls(*(like.new_zeros(shape) for shape in shapes))
+
+    def update(self, slots: Tensor, *new: Tensor) -> list[Tensor]:
+        """Writes new positions; gives all that later positions see."""
+        stores = [store.index_copy_(2, slots, x) for store, x in zip(self.tensors, new)]
+        return list(new) if self.empty else stores
+
+
+class Cache:
+    """The stores of all layers and how many positions are written."""
+
+    def __init__(
+        self, layers: list[Store], capacity: int, device: torch.device
+    ) -> None:
+        self.layers = layers
+        self.capacity = capacity
+        self.length = torch.zeros((), dtype=torch.int64, device=device)
+        self.empty = True
+
+    def advance(self, count: int) -> None:
+        """Counts positions that a call has written."""
+        self.length += count
+        self.empty = False
+        for layer in self.layers:
+            layer.empty = False
+
+
+def call_span(past: Cache | None, ids: Tensor) -> tuple[Tensor, int]:
+    """The positions that a call on `ids` [B, S] writes, [S], and the number of keys it sees.
+
+    A call that starts a cache sees its own positions only; later ones see the whole stores.
+    """
+    slots = torch.arange(ids.shape[1], device=ids.device)
+    if past is None or past.empty:
+        return slots, ids.shape[1]
+    return slots + past.length, past.capacity
+
+
+def fit_mask(mask: Tensor, count: int) -> Tensor:
+    """A padding mask as booleans, [B, count]; positions that it does not name are real."""
+    if mask.shape[1] < count:
+        mask = F.pad(mask, (0, count - mask.shape[1]), value=1)
+    return mask[:, :count].bool()
+
+
+class Sampling(NamedTuple):
+    """How the next token is drawn from logits."""
+
+    temperature: float
+    top_k: int
+    top_p: float
+    generator: torch.Generator | None
+
+    def pick(self, logits: Tensor) -> Tensor:
+        """The likeliest token of each row, or one drawn: [B, V] -> [B]."""
+        if self.temperature <= 0:
+            return logits.argmax(-1)
+        logits = logits.float() / self.temperature
+        if self.top_k > 0:
+            least = logits.topk(min(self.top_k, logits.shape[-1])).values[:, -1:]
+            logits = logits.masked_fill(logits < least, float("-inf"))
+        weights = logits.softmax(-1)
+        if self.top_p < 1.0:
+            ranked, order = weights.sort(-1, descending=True)
+            ranked = ranked * (ranked.cumsum(-1) - ranked < self.top_p)
+            weights = torch.zeros_like(weights).scatter(-1, order, ranked)
+        return torch.multinomial(weights, 1, generator=self.generator)[:, 0]
+
+
+def generate(
+    model: Callable[..., Any],
+    cache: Cache,
+    ids: Tensor,
+    mask: Tensor | None,
+    count: int,
+    ends: list[int],
+    pad: int | None,
+    sampling: Sampling,
+) -> Tensor:
+    """Appends up to `count` tokens to `ids` [B, S]; ended rows get the padding token."""
+    rows, prompt = ids.shape
+    pad = pad if pad is not None else (ends[0] if ends else 0)
+    out = ids.new_full((rows, prompt + count), pad)
+    out[:, :prompt] = ids
+    if mask is not None:  # as wide as the cache from the start: new tokens are real
+        mask = torch.cat((mask.bool(), mask.new_ones((rows, count)).bool()), 1)
+    stops = torch.tensor(ends, device=ids.device)
+    running = torch.ones(rows, dtype=torch.bool, device=ids.device)
+    for place in range(prompt, prompt + count):
+        logits = model(ids, mask, cache, last=1)[0]
+        token = torch.where(running, sampling.pick(logits[:, -1]), pad)
+        out[:, place] = token
+        ids = token[:, None]
+        if ends:
+            running = running & ~torch.isin(token, stops)
+            if not running.any():
+                return out[:, : place + 1]
+    return out
+
+
+@dataclass(frozen=True)
+class Decoding:
+    """A model with its source, as a model of the decoder's tokens."""
+
+    model: nn.Module
+    source: dict[str, Any]
+    ids: str  # the names of the decoder's inputs
+    past: str
+
+    def __call__(self, ids: Tensor, _: Tensor | None, past: Cache, last: int) -> Any:
+        """What the model gives for further tokens [B, T]."""
+        given = {self.ids: ids, self.past: past, "last": last}
+        return self.model(**self.source, **given)
+
+
+class T5Encoded(NamedTuple):
+    """What all calls on the same source share."""
+
+    keep: Tensor | None
+    all_k: list[Tensor]
+    all_v: list[Tensor]
+
+
+class T5Output(NamedTuple):
+    """What a call gives."""
+
+    logits: Tensor
+    new_kv: Cache | None
+
+
+class SelfAttention(nn.Module):
+    """`encoder.block.{i}.layer.0.SelfAttention`."""
+
+    def __init__(self, has_relative_attention_bias: bool) -> None:
+        super().__init__()
+        self.k = nn.Linear(60, 56, bias=False)
+        self.v = nn.Linear(60, 56, bias=False)
+        self.q = nn.Linear(60, 56, bias=False)
+        self.o = nn.Linear(56, 60, bias=False)
+        if has_relative_attention_bias:
+            self.relative_attention_bias = nn.Embedding(12, 4)
+
+    def forward(self, y: Tensor, bias: Tensor) -> Tensor:
+        """y [B, S, HIDDEN], bias [B, HEADS, S, S] -> [B, S, HIDDEN]."""
+        B, S, _ = y.shape
+        q = self.q(y).reshape(B, S, 4, 14).transpose(1, 2)
+        k = self.k(y).reshape(B, S, 4, 14).transpose(1, 2)
+        v = self.v(y).reshape(B, S, 4, 14).transpose(1, 2)
+        x = F.scaled_dot_product_attention(
+            q, k, v, attn_mask=bias, scale=1.0
+        ).transpose(1, 2)
+        return self.o(x.reshape(B, S, 56))
+
+
+class Layer(nn.Module):
+    """`encoder.block.{i}.layer.0`."""
+
+    def __init__(self, has_relative_attention_bias: bool) -> None:
+        super().__init__()
+        self.layer_norm = nn.RMSNorm(60, eps=1e-06)
+        self.SelfAttention = SelfAttention(has_relative_attention_bias)
+
+    def forward(self, x: Tensor, bias: Tensor) -> Tensor:
+        """x [B, S, HIDDEN], bias [B, HEADS, S, S] -> [B, S, HIDDEN]."""
+        return self.SelfAttention(self.layer_norm(x), bias)
+
+
+class DenseReluDense(nn.Module):
+    """`encoder.block.{i}.layer.1.DenseReluDense`."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.wi = nn.Linear(60, 76, bias=False)
+        self.wo = nn.Linear(76, 60, bias=False)
+
+    def forward(self, x: Tensor) -> Tensor:
+        """x [B, S, HIDDEN] -> [B, S, HIDDEN]."""
+        return self.wo(F.relu(self.wi(x)))
+
+
+class BlockLayer(nn.Module):
+    """`encoder.block.{i}.layer.1`."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.layer_norm = nn.RMSNorm(60, eps=1e-06)
+        self.DenseReluDense = DenseReluDense()
+
+    def forward(self, x: Tensor) -> Tensor:
+        """x [B, S, HIDDEN] -> [B, S, HIDDEN]."""
+        return self.DenseReluDense(self.layer_norm(x))
+
+
+class Block(nn.Module):
+    """`encoder.block.{i}` (t5.axon:96)."""
+
+    def __init__(self, has_relative_attention_bias: bool) -> None:
+        super().__init__()
+        self.layer = nn.ModuleList([Layer(has_relative_attention_bias), BlockLayer()])
+
+    def forward(self, x: Tensor, bias: Tensor) -> Tensor:
+        """x [B, S, HIDDEN], bias [B, HEADS, S, S] -> [B, S, HIDDEN]."""
+        x = x + self.layer[0](x, bias)
+        return x + self.layer[1](x)
+
+
+class Encoder(nn.Module):
+    """`encoder`."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.block = nn.ModuleList(
+            Block(has_relative_attention_bias=i == 0) for i in range(3)
+        )
+        self.final_layer_norm = nn.RMSNorm(60, eps=1e-06)
+
+    def forward(self, x: Tensor, keep: Tensor | None) -> Tensor:
+        """x [B, S, HIDDEN] -> [B, S, HIDDEN]."""
+        S = x.shape[1]
+        x_2 = torch.arange(S, device=x.device)
+        distance = x_2.reshape(1, S) - x_2.reshape(S, 1)
+        away = torch.where(0 <= distance, distance, distance * -1)
+        shared = (
+            ((away.clamp(min=3).float() / 3).log() / 1.8971199848858813 * 3)
+            .floor()
+            .long()
+        )
+        bucket = torch.where(3 <= away, (shared + 3).clamp(max=5), away)
+        rows = self.get_submodule(
+            "block.0.layer.0.SelfAttention.relative_attention_bias"
+        )(bucket + (1 <= distance).long() * 6)
+        bias = biased(rows.permute(2, 0, 1).unsqueeze(0), keep)
+        for block in self.block:
+            x = block(x, bias)
+        return self.final_layer_norm(x)
+
+
+class LayerSelfAttention(nn.Module):
+    """`decoder.block.{i}.layer.0.SelfAttention`."""
+
+    def __init__(self, has_relative_attention_bias: bool) -> None:
+        super().__init__()
+        self.k = nn.Linear(60, 56, bias=False)
+        self.v = nn.Linear(60, 56, bias=False)
+        self.q = nn.Linear(60, 56, bias=False)
+        self.o = nn.Linear(56, 60, bias=False)
+        if has_relative_attention_bias:
+            self.relative_attention_bias = nn.Embedding(12, 4)
+
+    def forward(
+        self, y: Tensor, bias: Tensor, slots: Tensor, past: Store | None
+    ) -> Tensor:
+        """y [B, T, HIDDEN], bias [B, HEADS, T, C] -> [B, T, HIDDEN]."""
+        B, T, _ = y.shape
+        k = self.k(y).reshape(B, T, 4, 14).transpose(1, 2)
+        v = self.v(y).reshape(B, T, 4, 14).transpose(1, 2)
+        if past is not None:
+            k, v = past.update(slots, k, v)
+        q = self.q(y).reshape(B, T, 4, 14).transpose(1, 2)
+        x = F.scaled_dot_product_attention(
+            q, k, v, attn_mask=bias, scale=1.0
+        ).transpose(1, 2)
+        return self.o(x.reshape(B, T, 56))
+
+
+class DecoderLayer(nn.Module):
+    """`decoder.block.{i}.layer.0`."""
+
+    def __init__(self, has_relative_attention_bias: bool) -> None:
+        super().__init__()
+        self.layer_norm = nn.RMSNorm(60, eps=1e-06)
+        self.SelfAttention = LayerSelfAttention(has_relative_attention_bias)
+
+    def forward(
+        self, x: Tensor, bias: Tensor, slots: Tensor, past: Store | None
+    ) -> Tensor:
+        """x [B, T, HIDDEN], bias [B, HEADS, T, C] -> [B, T, HIDDEN]."""
+        return self.SelfAttention(self.layer_norm(x), bias, slots, past)
+
+
+class EncDecAttention(nn.Module):
+    """`decoder.block.{i}.layer.1.EncDecAttention`."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.k = nn.Linear(60, 56, bias=False)
+        self.v = nn.Linear(60, 56, bias=False)
+        self.q = nn.Linear(60, 56, bias=False)
+        self.o = nn.Linear(56, 60, bias=False)
+
+    def encode(self, seen: Tensor) -> tuple[Tensor, Tensor]:
+        """seen [B, S, HIDDEN] -> [B, HEADS, S, HEAD_DIM], [B, HEADS, S, HEAD_DIM]."""
+        B, S, _ = seen.shape
+        return (
+            self.k(seen).reshape(B, S, 4, 14).transpose(1, 2),
+            self.v(seen).reshape(B, S, 4, 14).transpose(1, 2),
+        )
+
+    def forward(self, x: Tensor, keep: Tensor | None, k: Tensor, v: Tensor) -> Tensor:
+        """x [B, T, HIDDEN], k [B, HEADS, S, HEAD_DIM],
+        v [B, HEADS, S, HEAD_DIM] -> [B, T, HIDDEN].
+        """
+        B, T, _ = x.shape
+        q = self.q(x).reshape(B, T, 4, 14).transpose(1, 2)
+        x = F.scaled_dot_product_attention(
+            q, k, v, attn_mask=keep, scale=1.0
+        ).transpose(1, 2)
+        return self.o(x.reshape(B, T, 56))
+
+
+class Layer_2(nn.Module):
+    """`decoder.block.{i}.layer.1`."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.EncDecAttention = EncDecAttention()
+        self.layer_norm = nn.RMSNorm(60, eps=1e-06)
+
+    def encode(self, seen: Tensor) -> tuple[Tensor, Tensor]:
+        """seen [B, S, HIDDEN] -> [B, HEADS, S, HEAD_DIM], [B, HEADS, S, HEAD_DIM]."""
+        return self.EncDecAttention.encode(seen)
+
+    def forward(self, x: Tensor, keep: Tensor | None, k: Tensor, v: Tensor) -> Tensor:
+        """x [B, T, HIDDEN], k [B, HEADS, S, HEAD_DIM],
+        v [B, HEADS, S, HEAD_DIM] -> [B, T, HIDDEN].
+        """
+        return self.EncDecAttention(self.layer_norm(x), keep, k, v)
+
+
+class LayerDenseReluDense(nn.Module):
+    """`decoder.block.{i}.layer.2.DenseReluDense`."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.wi = nn.Linear(60, 76, bias=False)
+        self.wo = nn.Linear(76, 60, bias=False)
+
+    def forward(self, x: Tensor) -> Tensor:
+        """x [B, T, HIDDEN] -> [B, T, HIDDEN]."""
+        return self.wo(F.relu(self.wi(x)))
+
+
+class Layer_3(nn.Module):
+    """`decoder.block.{i}.layer.2`."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.layer_norm = nn.RMSNorm(60, eps=1e-06)
+        self.DenseReluDense = LayerDenseReluDense()
+
+    def forward(self, x: Tensor) -> Tensor:
+        """x [B, T, HIDDEN] -> [B, T, HIDDEN]."""
+        return self.DenseReluDense(self.layer_norm(x))
+
+
+class DecoderBlock(nn.Module):
+    """`decoder.block.{i}` (t5.axon:107)."""
+
+    def __init__(self, has_relative_attention_bias: bool) -> None:
+        super().__init__()
+        self.layer = nn.ModuleList(
+            [DecoderLayer(has_relative_attention_bias), Layer_2(), Layer_3()]
+        )
+
+    def encode(self, seen: Tensor) -> tuple[Tensor, Tensor]:
+        """seen [B, S, HIDDEN] -> [B, HEADS, S, HEAD_DIM], [B, HEADS, S, HEAD_DIM]."""
+        return encode(self.layer[1], seen)
+
+    def forward(
+        self,
+        x: Tensor,
+        bias: Tensor,
+        keep: Tensor | None,
+        k: Tensor,
+        v: Tensor,
+        slots: Tensor,
+        past: Store | None,
+    ) -> Tensor:
+        """x [B, T, HIDDEN], bias [B, HEADS, T, C], k [B, HEADS, S, HEAD_DIM],
+        v [B, HEADS, S, HEAD_DIM] -> [B, T, HIDDEN].
+        """
+        x = x + self.layer[0](x, bias, slots, past)
+        x = x + self.layer[1](x, keep, k, v)
+        return x + self.layer[2](x)
+
+
+class Decoder(nn.Module):
+    """`decoder`."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.block = nn.ModuleList(
+            DecoderBlock(has_relative_attention_bias=i == 0) for i in range(2)
+        )
+        self.final_layer_norm = nn.RMSNorm(60, eps=1e-06)
+
+    def encode(self, seen: Tensor) -> tuple[list[Tensor], list[Tensor]]:
+        """seen [B, S, HIDDEN] -> list of [B, HEADS, S, HEAD_DIM],
+        list of [B, HEADS, S, HEAD_DIM].
+        """
+        all_k: list[Tensor] = []
+        all_v: list[Tensor] = []
+        for block in self.block:
+            k, v = encode(block, seen)
+            all_k.append(k)
+            all_v.append(v)
+        return all_k, all_v
+
+    def forward(
+        self,
+        x: Tensor,
+        keep: Tensor,
+        keep_2: Tensor | None,
+        all_k: list[Tensor],
+        all_v: list[Tensor],
+        slots: Tensor,
+        stores: Sequence[Store | None],
+    ) -> Tensor:
+        """x [B, T, HIDDEN], keep [B, 1, T, C],
+        all_k list of [B, HEADS, S, HEAD_DIM],
+        all_v list of [B, HEADS, S, HEAD_DIM] -> [B, T, HIDDEN].
+        """
+        T = x.shape[1]
+        C = keep.shape[3]
+        column = torch.arange(C, device=x.device).reshape(1, C)
+        distance = ((column - slots.reshape(T, 1)) * -1).clamp(min=0)
+        x_2 = (
+            (distance.clamp(min=6).float() / 6).log() / 1.2039728043259361 * 6
+        ).floor()
+        x_2 = (x_2.long() + 6).clamp(max=11)
+        rows = self.get_submodule(
+            "block.0.layer.0.SelfAttention.relative_attention_bias"
+        )(torch.where(6 <= distance, x_2, distance))
+        bias = biased(rows.permute(2, 0, 1).unsqueeze(0), keep)
+        for block, past, k, v in zip(self.block, stores, all_k, all_v):
+            x = block(x, bias, keep_2, k, v, slots, past)
+        return self.final_layer_norm(x)
+
+
+class T5(nn.Module):
+    """The program `t5` (t5.axon:134)."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.shared = nn.Embedding(113, 60)
+        self.encoder = Encoder()
+        self.decoder = Decoder()
+
+    def encode(
+        self, input_ids: Tensor, attention_mask: Tensor | None = None
+    ) -> T5Encoded:
+        """input_ids [B, S], attention_mask [B, S] -> [B, 1, S, S],
+        list of [B, HEADS, S, HEAD_DIM], list of [B, HEADS, S, HEAD_DIM].
+        """
+        if attention_mask is None:
+            x = None
+        else:
+            x = attention_mask.bool()
+        keep = None if x is None else x[:, None, None, :]
+        all_k, all_v = self.decoder.encode(self.encoder(self.shared(input_ids), keep))
+        return T5Encoded(keep, all_k, all_v)
+
+    def forward(
+        self,
+        input_ids: Tensor,
+        decoder_input_ids: Tensor,
+        attention_mask: Tensor | None = None,
+        decoder_attention_mask: Tensor | None = None,
+        past_kv: Cache | None = None,
+        use_cache: bool = False,
+        capacity: int | None = None,
+        last: int | None = None,
+        encoded: T5Encoded | None = None,
+    ) -> T5Output:
+        """input_ids [B, S], attention_mask [B, S], decoder_input_ids [B, T],
+        decoder_attention_mask [B, K] -> logits [B, T, VOCAB].
+        """
+        if use_cache and past_kv is None:
+            past_kv = self.init_cache(decoder_input_ids.shape[0], capacity)
+        slots, key_count = call_span(past_kv, decoder_input_ids)
+        stores: Sequence[Store | None] = (
+            [None] * 2 if past_kv is None else past_kv.layers
+        )
+        if decoder_attention_mask is not None:
+            decoder_attention_mask = fit_mask(decoder_attention_mask, key_count)
+        if encoded is None:
+            encoded = self.encode(input_ids, attention_mask)
+        keep, all_k, all_v = encoded
+        keep_2 = causal_mask(slots, key_count, decoder_attention_mask)
+        x = F.embedding(decoder_input_ids, self.shared.weight)
+        x = (
+            self.decoder(x, keep_2, keep, all_k, all_v, slots, stores)
+            / 7.745966692414834
+        )
+        if last is not None:
+            x = x[:, -last:]
+        logits = F.linear(x, self.shared.weight)
+        if past_kv is not None:
+            past_kv.advance(slots.shape[0])
+        return T5Output(logits, past_kv)
+
+    @classmethod
+    def from_pretrained(
+        cls,
+        directory: str | Path,
+        dtype: torch.dtype = torch.float32,
+        device: str | torch.device = "cpu",
+    ) -> "T5":
+        """The model with the weights of a directory's safetensors files.
+
+        Tensors that the program does not read are dropped and listed in `unread`.
+        """
+        return load_weights(cls, directory, dtype, device)
+
+    def init_cache(self, batch: int, capacity: int | None = None) -> Cache:
+        """Empty stores with room for `capacity` positions."""
+        if capacity is None:
+            capacity = 512
+        like = next(self.parameters())
+        layers = [
+            Store.create(like, (batch, 4, capacity, 14), (batch, 4, capacity, 14))
+            for _ in range(2)
+        ]
+        return Cache(layers, capacity, like.device)
+
+    @torch.no_grad()
+    def generate(
+        self,
+        input_ids: Tensor,
+        attention_mask: Tensor | None = None,
+        max_new_tokens: int = 20,
+        eos_token_id: int | Sequence[int] = (),
+        pad_token_id: int | None = None,
+        temperature: float = 0.0,
+        top_k: int = 0,
+        top_p: float = 1.0,
+        generator: torch.Generator | None = None,
+        decoder_start_token_id: int = 0,
+    ) -> Tensor:
+        """The first token and those after it, [B, 1 + new]: the likeliest each, or drawn at a
+        `temperature` above 0. A row ends at an end token.
+        """
+        ends = [eos_token_id] if isinstance(eos_token_id, int) else list(eos_token_id)
+        cache = self.init_cache(input_ids.shape[0], 1 + max_new_tokens)
+        pick = Sampling(temperature, top_k, top_p, generator)
+        source = {
+            "input_ids": input_ids,
+            "attention_mask": attention_mask,
+            "encoded": self.encode(input_ids, attention_mask),
+        }
+        step = Decoding(self, source, "decoder_input_ids", "past_kv")
+        start = input_ids.new_full((input_ids.shape[0], 1), decoder_start_token_id)
+        return generate(
+            step, cache, start, None, max_new_tokens, ends, pad_token_id, pick
+        )
