@@ -190,7 +190,8 @@ def verb_setup(args: argparse.Namespace) -> None:
         if reason:
             say(f"no framework environment: {reason}")
         else:
-            environment("oracle")
+            for name in ("oracle", "jax", "types"):
+                environment(name)
             environment("package")
 
 

@@ -176,9 +176,11 @@ void add_compile_verbs(CLI::App& app, Options& o) {
   compile->add_option("file", o.compile.file, "checkpoint, program file or zoo program")
       ->required();
   compile->add_option("--checkpoint", o.compile.checkpoint, "checkpoint to compile for");
-  compile->add_option("--target", o.compile.target, "framework: torch")->required();
+  compile->add_option("--target", o.compile.target, "framework: jax, torch")->required();
   compile->add_option("-o,--output", o.compile.output, "file to write")->required();
   compile->add_flag("--force", o.compile.force, "write over a file that is there");
+  compile->add_flag("--scan-layers", o.compile.scan_layers,
+                    "jax: layers are stacked and run by one scan");
   add_passes(*compile, o.model, o.model.optimize);
   add_program(*compile, o.model);
   CLI::App* explain = verb("explain", "what a diagnostic means", Verb::Explain);

@@ -138,9 +138,10 @@ struct FmtOptions {
 struct CompileOptions {
   std::string file;        // program, or checkpoint directory
   std::string checkpoint;  // beside a program
-  std::string target;      // torch
+  std::string target;      // jax, torch
   std::string output;
   bool force = false;
+  bool scan_layers = false;
 };
 
 struct VerifyOptions {

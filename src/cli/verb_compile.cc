@@ -33,7 +33,9 @@ Error unknown_target(const std::string& target, const std::vector<std::string>& 
 std::string command_of(const CompileOptions& options) {
   std::string out = "axon compile " + base_name(options.file);
   if (!options.checkpoint.empty()) out += " --checkpoint " + base_name(options.checkpoint);
-  return out + " --target " + options.target + " -o " + base_name(options.output);
+  out += " --target " + options.target;
+  if (options.scan_layers) out += " --scan-layers";
+  return out + " -o " + base_name(options.output);
 }
 
 }  // namespace
@@ -60,7 +62,8 @@ int verb_compile(const Options& options) {
       driver::run_structured_passes(frontend, answers_of(*target), target->request.passes, passes);
   report_passes(passes, options.common);
   if (!passed) return report_session(*frontend.session, options.common);
-  driver::EmitOptions emit{compile.target, command_of(compile), version_number()};
+  driver::EmitOptions emit{compile.target, command_of(compile), version_number(),
+                           compile.scan_layers};
   auto source = driver::emit_source(frontend, target->text, answers_of(*target), emit);
   if (!frontend.session->sink.all().empty()) {
     driver::point_at_program(*frontend.session);

@@ -1,8 +1,12 @@
 // Calls the emitter of a target.
 #include "driver/emit.h"
 
+#include <algorithm>
+
+#include "emit/jax/emit.h"
 #include "emit/torch/emit.h"
 #include "graph/text.h"
+#include "support/check.h"
 
 namespace axon::driver {
 namespace {
@@ -14,9 +18,20 @@ uint64_t hash_of(std::string_view text) {
   return hash;
 }
 
+struct Target {
+  std::string_view name;
+  Result<std::string> (*emit)(const emit::EmitRequest&, TypeTable&, DiagSink&);
+  bool scans;  // can keep loops over layers when it compiles
+};
+constexpr Target kTargets[] = {{"jax", emit::emit_jax, true}, {"torch", emit::emit_torch, false}};
+
 }  // namespace
 
-std::vector<std::string> emit_targets() { return {"torch"}; }
+std::vector<std::string> emit_targets() {
+  std::vector<std::string> out;
+  for (const Target& target : kTargets) out.emplace_back(target.name);
+  return out;
+}
 
 Result<std::string> emit_source(Frontend& frontend, const ProgramText& text,
                                 const sema::Answers& answers, const EmitOptions& options) {
@@ -37,7 +52,17 @@ Result<std::string> emit_source(Frontend& frontend, const ProgramText& text,
   request.hash = hash_of(graph::write_graph(*frontend.graph, session.types));
   request.files = &session.files;
   request.sink = &session.sink;
-  return emit::emit_torch(request, session.types, session.sink);
+  request.scan_layers = options.scan_layers;
+  const Target* target = std::find_if(std::begin(kTargets), std::end(kTargets),
+                                      [&](const Target& t) { return t.name == options.target; });
+  AXON_CHECK(target != std::end(kTargets), "a target of emit_targets()");
+  if (options.scan_layers && !target->scans)
+    return Error{"USE-VALUE",
+                 "`--scan-layers` is nothing that target `" + options.target + "` can do",
+                 {},
+                 -1,
+                 "leave it out"};
+  return target->emit(request, session.types, session.sink);
 }
 
 }  // namespace axon::driver

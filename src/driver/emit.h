@@ -16,6 +16,7 @@ struct EmitOptions {
   std::string target;   // of emit_targets()
   std::string command;  // that makes the file again
   std::string version;
+  bool scan_layers = false;  // of a target that can keep loops when it compiles
 };
 
 // Needs a front end that got to the Graph with these answers. Errors: BACK-UNSUPPORTED,

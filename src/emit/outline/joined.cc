@@ -42,7 +42,7 @@ class Joiner {
     unite_rounds(
         out_, [&](ValueId v) { return store_of_.count(v) != 0; }, types_);
     AXON_TRY_VOID(make_writes());
-    drop_unused();
+    drop_unused(out_);
     return std::move(out_);
   }
 
@@ -229,33 +229,6 @@ class Joiner {
 
   // ---- clean-up ------------------------------------------------------------------------------
 
-  void drop_unused() {
-    std::vector<bool> used(out_.values.size());
-    auto mark = [&](ValueId v) { used[static_cast<size_t>(v.index)] = true; };
-    for (const auto& [name, operand] : out_.outputs) {
-      if (const auto* ref = operand.get<graph::Ref>()) mark(ref->value);
-    }
-    for (const opt::FlatLoop& loop : out_.loops) {
-      for (const opt::LoopClass& c : loop.classes) {
-        for (const auto& [in, out] : c.carries) mark(out);
-      }
-    }
-    for (size_t i = 0; i < out_.loops.size(); ++i) {
-      for (ValueId value : setting_reads(out_, static_cast<int32_t>(i))) mark(value);
-    }
-    std::vector<NodeId> kept;
-    for (auto it = out_.order.rbegin(); it != out_.order.rend(); ++it) {
-      const Step& step = out_.steps[*it];
-      bool wanted = step.kind == Step::Kind::Write;
-      for (ValueId made : step.node.outputs) wanted |= used[static_cast<size_t>(made.index)];
-      if (!wanted) continue;
-      for_each_read(step.node, mark);
-      kept.push_back(*it);
-    }
-    std::reverse(kept.begin(), kept.end());
-    out_.order = std::move(kept);
-  }
-
   const Calls& calls_;
   const graph::Module& main_;
   TypeTable& types_;
@@ -265,6 +238,33 @@ class Joiner {
 };
 
 }  // namespace
+
+void drop_unused(Joined& joined) {
+  std::vector<bool> used(joined.values.size());
+  auto mark = [&](ValueId v) { used[static_cast<size_t>(v.index)] = true; };
+  for (const auto& [name, operand] : joined.outputs) {
+    if (const auto* ref = operand.get<graph::Ref>()) mark(ref->value);
+  }
+  for (const opt::FlatLoop& loop : joined.loops) {
+    for (const opt::LoopClass& c : loop.classes) {
+      for (const auto& [in, out] : c.carries) mark(out);
+    }
+  }
+  for (size_t i = 0; i < joined.loops.size(); ++i) {
+    for (ValueId value : setting_reads(joined, static_cast<int32_t>(i))) mark(value);
+  }
+  std::vector<NodeId> kept;
+  for (auto it = joined.order.rbegin(); it != joined.order.rend(); ++it) {
+    const Step& step = joined.steps[*it];
+    bool wanted = step.kind == Step::Kind::Write;
+    for (ValueId made : step.node.outputs) wanted |= used[static_cast<size_t>(made.index)];
+    if (!wanted) continue;
+    for_each_read(step.node, mark);
+    kept.push_back(*it);
+  }
+  std::reverse(kept.begin(), kept.end());
+  joined.order = std::move(kept);
+}
 
 Result<Joined> join_calls(const Calls& calls, const graph::Graph& graph, TypeTable& types) {
   return Joiner(calls, graph, types).run();

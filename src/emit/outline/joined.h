@@ -84,6 +84,9 @@ Result<Joined> join_calls(const Calls& calls, const graph::Graph& graph, TypeTab
 // The values from before the loop among its settings, each once.
 std::vector<graph::ValueId> setting_reads(const Joined& joined, int32_t loop);
 
+// Steps whose results nothing reads are left out.
+void drop_unused(Joined& joined);
+
 // Visits every value that a step reads.
 template <class Visit>
 void for_each_read(const graph::Node& node, Visit&& visit) {

@@ -80,7 +80,7 @@ std::string flat(const Expr& expr) {
     case Expr::Kind::Keyword:
       return expr.text + "=" + flat(expr.items[0]);
     case Expr::Kind::Starred:
-      return "*" + within(expr.items[0], kAtom);
+      return (expr.text.empty() ? "*" : expr.text) + within(expr.items[0], kAtom);
     case Expr::Kind::Attribute: {
       bool number = expr.items[0].kind == Expr::Kind::Atom && !expr.items[0].text.empty() &&
                     std::isdigit(static_cast<unsigned char>(expr.items[0].text[0]));

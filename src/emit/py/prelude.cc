@@ -12,7 +12,7 @@ namespace {
 
 constexpr std::string_view kStandard[] = {"__future__", "collections", "dataclasses", "functools",
                                           "json",       "math",        "os",          "pathlib",
-                                          "typing",     "warnings"};
+                                          "re",         "typing",      "warnings"};
 
 // The module that an import line names.
 std::string_view module_of(std::string_view line) {

@@ -20,7 +20,7 @@ struct Expr {
     String,       // text: the characters, not quoted yet
     Call,         // items: function, arguments…
     Keyword,      // text=items[0], as an argument
-    Starred,      // *items[0]
+    Starred,      // *items[0]; text is `**` for keywords
     Attribute,    // items[0].text
     Index,        // items[0][items[1], …]
     Slice,        // items: lower, upper, each may be an empty Atom; a step as the third

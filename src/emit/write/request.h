@@ -16,6 +16,7 @@ struct EmitRequest {
   std::string version;                  // of the compiler
   std::string task;                     // `causal_lm`
   uint64_t hash = 0;                    // of the program and what it was compiled for
+  bool scan_layers = false;             // loops over layers stay loops of the compiled program
   const FileTable* files = nullptr;
   DiagSink* sink = nullptr;  // gets operations that the target lacks, where they are used
 };

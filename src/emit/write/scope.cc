@@ -61,9 +61,13 @@ std::string Scope::name_for(graph::ValueId value) {
   if (py::is_keyword(base)) base += '_';
   for (int n = 1;; ++n) {
     std::string name = n == 1 ? base : base + "_" + std::to_string(n);
-    auto it = holder_.find(name);
-    if (it == holder_.end() ? !names_.taken(name) : uses(it->second) <= 0) return name;
+    if (is_free(name)) return name;
   }
+}
+
+bool Scope::is_free(const std::string& name) const {
+  auto it = holder_.find(name);
+  return it == holder_.end() ? !names_.taken(name) : uses(it->second) <= 0;
 }
 
 Built Scope::use(graph::ValueId value) {

@@ -49,6 +49,7 @@ class Scope {
   void spend(const Built& built);  // what an emitted statement read has one use less
   const std::string* name_of(graph::ValueId value) const;
   std::string name_for(graph::ValueId value);  // free now, or of a dead value
+  bool is_free(const std::string& name) const;
 
   // Where statements go; gives where they went.
   std::vector<py::Stmt>* redirect(std::vector<py::Stmt>* to);

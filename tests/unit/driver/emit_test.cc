@@ -51,7 +51,7 @@ ProgramText program_of(const std::string& name, const model::ConfigValue& config
   return text;
 }
 
-std::string emitted(const std::string& name, bool optimise) {
+std::string emitted(const std::string& name, const std::string& target, bool optimise) {
   Case c = read_case(name);
   sema::Answers answers{&c.config, &c.params};
   ProgramText text = program_of(name, c.config);
@@ -61,7 +61,7 @@ std::string emitted(const std::string& name, bool optimise) {
   request.optimise = optimise;
   PassReport report;
   EXPECT_TRUE(run_structured_passes(frontend, answers, request, report));
-  auto source = emit_source(frontend, text, answers, {"torch", "axon compile " + name, "0"});
+  auto source = emit_source(frontend, text, answers, {target, "axon compile " + name, "0"});
   EXPECT_TRUE(source.ok()) << source.error().message;
   return source ? *source : "";
 }
@@ -81,12 +81,17 @@ size_t longest_function(const std::string& source) {
 // What follows the header, which has a hash of all that was read.
 std::string body(const std::string& source) { return source.substr(source.find("import ")); }
 
-class Emit : public testing::TestWithParam<const char*> {};
+struct Golden {
+  const char *name, *target;
+};
+
+class Emit : public testing::TestWithParam<Golden> {};
 
 TEST_P(Emit, MatchesItsGolden) {
-  std::string name = GetParam(), path = "tests/emit/" + name + ".torch.py";
-  std::string source = emitted(name, true);
-  EXPECT_EQ(source, emitted(name, true)) << "the same input gives the same bytes";
+  std::string name = GetParam().name, target = GetParam().target;
+  std::string path = "tests/emit/" + name + "." + target + ".py";
+  std::string source = emitted(name, target, true);
+  EXPECT_EQ(source, emitted(name, target, true)) << "the same input gives the same bytes";
   EXPECT_LE(longest_function(source), 60u);
   if (std::getenv("AXON_ACCEPT")) {
     ASSERT_TRUE(write_file(path, source).ok());
@@ -99,12 +104,26 @@ TEST_P(Emit, MatchesItsGolden) {
 
 // But the hash of what was read.
 TEST_P(Emit, PassesChangeNothingThatIsWritten) {
-  EXPECT_EQ(body(emitted(GetParam(), true)), body(emitted(GetParam(), false)));
+  auto [name, target] = GetParam();
+  EXPECT_EQ(body(emitted(name, target, true)), body(emitted(name, target, false)));
 }
 
-INSTANTIATE_TEST_SUITE_P(Programs, Emit,
-                         testing::Values("llama", "gpt2", "gpt2_depth", "bert", "mixtral", "gemma2",
-                                         "t5", "tied", "shared", "entangled"));
+std::string name_of(const testing::TestParamInfo<Golden>& info) {
+  return std::string(info.param.name) + "_" + info.param.target;
+}
+
+constexpr Golden kTorch[] = {
+    {"llama", "torch"}, {"gpt2", "torch"},    {"gpt2_depth", "torch"},
+    {"bert", "torch"},  {"mixtral", "torch"}, {"gemma2", "torch"},
+    {"t5", "torch"},    {"tied", "torch"},    {"shared", "torch"},
+    {"entangled", "torch"},
+};
+constexpr Golden kJax[] = {
+    {"llama", "jax"}, {"gpt2", "jax"},   {"bert", "jax"},      {"mixtral", "jax"},
+    {"tied", "jax"},  {"shared", "jax"}, {"entangled", "jax"},
+};
+INSTANTIATE_TEST_SUITE_P(Torch, Emit, testing::ValuesIn(kTorch), name_of);
+INSTANTIATE_TEST_SUITE_P(Jax, Emit, testing::ValuesIn(kJax), name_of);
 
 }  // namespace
 }  // namespace axon::driver

@@ -1,0 +1,23 @@
+// What this target adds to the facts of a program: how weights lie in the tree, and what is
+// scanned.
+#pragma once
+
+#include <set>
+#include <string>
+
+#include "emit/write/program.h"
+
+namespace axon::emit::jax {
+
+// Weights of linear layers are [in, out] in the tree, so that a product with one row of activations
+// reads them in order. `turned` are those that the checkpoint has as [out, in], by path: what
+// linear layers alone read.
+struct Weights {
+  std::set<std::string> turned;
+  bool scan = false;  // the rounds of loops are stacked and run by `lax.scan`
+};
+
+// Errors: BACK-UNSUPPORTED, where loops cannot be scanned.
+Result<Weights> find_weights(const Program& program);
+
+}  // namespace axon::emit::jax
