@@ -21,31 +21,13 @@ sys.path.insert(0, str(HERE))
 
 import agreement  # noqa: E402
 import llama_cpp  # noqa: E402
+from quiet import MOST_DISTURBED, MOST_OTHER_LOAD, Disturbed  # noqa: E402
+from quiet import busy_seconds, check_alone, other_load  # noqa: E402
 
 PREFILL, DECODE, CONTEXT = 512, 128, 1024
 FIRST_TOKEN_PROMPT = " ".join(["word"] * 32)
 HIGHER_IS_BETTER = {"decode", "prefill"}
 BOUNDS = {"decode": 0.8, "prefill": 0.8, "peak memory": 1.2, "first token": 0.7}
-MOST_OTHER_LOAD = 0.1  # of one core
-MOST_DISTURBED = 5  # rounds
-
-
-class Disturbed(Exception):
-    """Other programs ran beside a measurement."""
-
-
-def busy_seconds() -> float:
-    """Processor time that this machine has spent so far."""
-    line = pathlib.Path("/proc/stat").read_text(encoding="utf-8").splitlines()[0]
-    ticks = [int(x) for x in line.split()[1:9]]
-    return (sum(ticks) - ticks[3] - ticks[4]) / os.sysconf("SC_CLK_TCK")
-
-
-def other_load(seconds: float) -> float:
-    """Cores that others use while this program sleeps."""
-    before, begin = busy_seconds(), time.monotonic()
-    time.sleep(seconds)
-    return (busy_seconds() - before) / (time.monotonic() - begin)
 
 
 def call(command: list[object]) -> tuple[str, float, int]:
@@ -63,10 +45,7 @@ def call(command: list[object]) -> tuple[str, float, int]:
     took = time.monotonic() - begin
     if process.returncode != 0:
         sys.exit(f"failed: {' '.join(str(w) for w in command)}")
-    others = busy_seconds() - before - usage.ru_utime - usage.ru_stime
-    # Ticks are coarse: three of them are forgiven.
-    if others > MOST_OTHER_LOAD * took + 0.03:
-        raise Disturbed(f"{others / took:.2f} cores were busy with other programs")
+    check_alone(busy_seconds() - before - usage.ru_utime - usage.ru_stime, took)
     return out, took, usage.ru_maxrss * 1024
 
 

@@ -570,7 +570,13 @@ def verb_bench(args: argparse.Namespace) -> None:
     """Timed comparisons with named peers; never part of the tests."""
     setup_packages()
     binary = axon_binary()
-    run(sys.executable, ROOT / "bench" / "run.py", binary, *args.rest)
+    if "transformers" in args.rest:
+        python = environment("oracle") / "bin" / "python"
+        script = ROOT / "bench" / "transformers_peer.py"
+        run(sys.executable, script, binary, "--python", python, *args.rest)
+        return
+    rest = [word for word in args.rest if word not in ("--peer", "llama.cpp")]
+    run(sys.executable, ROOT / "bench" / "run.py", binary, *rest)
 
 
 def main() -> None:
