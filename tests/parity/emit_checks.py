@@ -52,7 +52,7 @@ def stored_gradients(model: nn.Module) -> dict[str, Tensor]:
     )
 
 
-def check_gradients(pair: Pair, *inputs: Tensor) -> None:
+def check_gradients(pair: Pair, ids: Tensor) -> None:
     """Gradients of the mean logit-weighted loss, parameter by parameter; in float64, where those that cancel do."""
     pair.ours.double()
     pair.theirs.double()
@@ -60,20 +60,20 @@ def check_gradients(pair: Pair, *inputs: Tensor) -> None:
         "eager"
     )  # the grouped product has no float64
     try:
-        compare_gradients(pair, *inputs)
+        compare_gradients(pair, ids)
     finally:
         pair.ours.float()
         pair.theirs.float()
 
 
-def compare_gradients(pair: Pair, *inputs: Tensor) -> None:
+def compare_gradients(pair: Pair, ids: Tensor) -> None:
     """The comparison, in the element type that the two models have."""
     torch.manual_seed(3)
-    want = first(pair.theirs(*inputs, return_dict=False))
+    want = pair.library_logits(ids)
     weight = torch.randn(want.shape, dtype=want.dtype)
     for model in (pair.ours, pair.theirs):
         model.zero_grad()
-    (first(pair.ours(*inputs)) * weight).mean().backward()
+    (pair.logits(ids) * weight).mean().backward()
     (want * weight).mean().backward()
     theirs = stored_gradients(pair.theirs)
     theirs |= {name.removeprefix("transformer."): g for name, g in theirs.items()}
@@ -98,7 +98,7 @@ def check_half(pair: Pair, prompt: list[int]) -> None:
     """In bfloat16 everything runs and stays close."""
     ids = torch.tensor([prompt])
     half = load_model(pair.source_text, pair.folder).bfloat16()
-    found = first(half(ids))
+    found = pair.logits_of(half, ids)
     same(found.dtype, torch.bfloat16, "element type")
     want = pair.logits(ids)
     if not hasattr(half, "pack_for_inference"):
@@ -138,6 +138,8 @@ def check_compiled(pair: Pair, prompt: list[int]) -> None:
     same(counter.frame_count, 2, "compilations for a prompt and 64 tokens")
     model.generate(torch.tensor([prompt[::-1]]), max_new_tokens=64)
     same(counter.frame_count, 2, "compilations after another prompt of the same length")
+    if "encoded" in pair.inputs:
+        return  # what a decoder is called with depends on the source's length
     model.generate(torch.tensor([prompt[3:]]), max_new_tokens=67)
     same(
         counter.frame_count, 3, "compilations after a shorter prompt, the same capacity"

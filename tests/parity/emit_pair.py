@@ -4,6 +4,7 @@ import ast
 import inspect
 import pathlib
 import subprocess
+import sys
 import tempfile
 
 from axon_verify.torch_target import model_class
@@ -43,10 +44,24 @@ class Pair:
         self.mask = next(name for name in MASKS if name in self.inputs)
 
     def logits(self, ids: Tensor, mask: Tensor | None = None, **options) -> Tensor:
-        return first(self.ours(ids, **({self.mask: mask} | options)))
+        return self.logits_of(self.ours, ids, mask, **options)
+
+    def logits_of(
+        self, ours: nn.Module, ids: Tensor, mask: Tensor | None = None, **options
+    ) -> Tensor:
+        """The same of another emitted model."""
+        given = {self.mask: mask} | self.decoded(ids) | options
+        return first(ours(input_ids=ids, **given))
 
     def library_logits(self, ids: Tensor, mask: Tensor | None = None) -> Tensor:
-        return first(self.theirs(input_ids=ids, attention_mask=mask, return_dict=False))
+        given = {"input_ids": ids, "attention_mask": mask} | self.decoded(ids)
+        return first(self.theirs(**given, return_dict=False))
+
+    def decoded(self, ids: Tensor) -> dict[str, Tensor]:
+        """What a decoder beside an encoder is given: other ids, in another number."""
+        if "decoder_input_ids" not in self.inputs:
+            return {}
+        return {"decoder_input_ids": ids.flip(1)[:, ids.shape[1] // 3 :]}
 
 
 def first(result) -> Tensor:
@@ -74,15 +89,7 @@ def emit(axon: str, folder: pathlib.Path) -> str:
 
 def check_standalone(text: str) -> None:
     """The file imports the framework, safetensors and the standard library."""
-    allowed = {
-        "torch",
-        "safetensors",
-        "collections",
-        "copy",
-        "json",
-        "pathlib",
-        "typing",
-    }
+    allowed = {"torch", "safetensors"} | sys.stdlib_module_names
     seen = set()
     for node in ast.walk(ast.parse(text)):
         if isinstance(node, ast.Import):

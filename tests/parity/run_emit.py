@@ -73,8 +73,8 @@ class Tally:
 # ---- groups ----------------------------------------------------------------------------------
 
 
-def tiny_causal(tally: Tally, pair: Pair) -> None:
-    """All checks of a decoder."""
+def tiny_decoder(tally: Tally, pair: Pair) -> None:
+    """All checks of a decoder, or of one beside an encoder."""
     name = pair.folder.name
     members = tiny_prompts(pair.theirs.config.vocab_size)
     row = torch.tensor([members[0]])
@@ -171,7 +171,7 @@ def tiny_checkpoint(
     sources.add(pair)
     faults = text_faults(pair.source_text)
     tally.check(f"{folder.name}: lengths", lambda: same(faults, [], "faults"))
-    (tiny_encoder if family.kind == "encoder" else tiny_causal)(tally, pair)
+    (tiny_encoder if family.kind == "encoder" else tiny_decoder)(tally, pair)
     tally.check(f"{folder.name}: parameter names", lambda: check_names(pair))
     prompt = tiny_prompts(theirs.config.vocab_size)[0]
     if hasattr(pair.ours, "pack_for_inference"):
@@ -180,7 +180,7 @@ def tiny_checkpoint(
     if family.name in WITH_GRADIENTS:
         ids = torch.tensor([prompt])
         tally.check(f"{folder.name}: gradients", lambda: check_gradients(pair, ids))
-    if family.kind == "causal" and name == next(iter(family.variants)):
+    if family.kind != "encoder" and name == next(iter(family.variants)):
         tally.check(
             f"{folder.name}: compilations", lambda: check_compiled(pair, prompt)
         )
@@ -197,8 +197,7 @@ def tiny_group(axon: str, tally: Tally, names: set[str], every: bool) -> None:
         sources = Sources(pathlib.Path(folder))
         for family, name in dict.fromkeys((f.name, n) for f, n in picked):
             one = next(f for f, _ in picked if f.name == family)
-            if one.kind in ("causal", "encoder"):
-                tiny_checkpoint(axon, tally, sources, one, name)
+            tiny_checkpoint(axon, tally, sources, one, name)
         sources.check(tally)
 
 
