@@ -113,10 +113,9 @@ std::string name_of(const testing::TestParamInfo<Golden>& info) {
 }
 
 constexpr Golden kTorch[] = {
-    {"llama", "torch"}, {"gpt2", "torch"},    {"gpt2_depth", "torch"},
-    {"bert", "torch"},  {"mixtral", "torch"}, {"gemma2", "torch"},
-    {"t5", "torch"},    {"tied", "torch"},    {"shared", "torch"},
-    {"entangled", "torch"},
+    {"llama", "torch"},   {"gpt2", "torch"},      {"gpt2_depth", "torch"}, {"bert", "torch"},
+    {"mixtral", "torch"}, {"gemma2", "torch"},    {"t5", "torch"},         {"tied", "torch"},
+    {"shared", "torch"},  {"entangled", "torch"},
 };
 constexpr Golden kJax[] = {
     {"llama", "jax"}, {"gpt2", "jax"},   {"bert", "jax"},      {"mixtral", "jax"},
