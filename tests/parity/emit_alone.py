@@ -95,6 +95,15 @@ def layout_faults(files: list[pathlib.Path], ruff: pathlib.Path) -> str:
     return said
 
 
+def type_faults(
+    files: list[pathlib.Path], mypy: pathlib.Path, cache: pathlib.Path
+) -> str:
+    """What the type checker says, with the framework that is installed here."""
+    command = [mypy, "--python-executable", sys.executable, "--cache-dir", cache]
+    done = subprocess.run([*command, *files], capture_output=True, text=True)
+    return done.stdout + done.stderr if done.returncode else ""
+
+
 def main() -> None:
     words = [pathlib.Path(word) for word in sys.argv[1:]]
     foreign = [name for name in FOREIGN if importlib.util.find_spec(name)]

@@ -19,8 +19,10 @@ from collections.abc import Callable
 import torch
 
 HERE = pathlib.Path(__file__).resolve().parent
-sys.path.insert(0, str(HERE))
+ROOT = HERE.parent.parent
+sys.path[:0] = [str(HERE), str(ROOT / "scripts")]
 
+import dev  # noqa: E402
 from binary import Failure  # noqa: E402 first: it says where axon_verify is
 from axon_verify.families import Family  # noqa: E402
 from axon_verify.oracle import load as library_model  # noqa: E402
@@ -37,7 +39,7 @@ from emit_checks import (  # noqa: E402
     check_sampling,
 )
 import emit_alone  # noqa: E402
-from emit_alone import layout_faults, run_alone, text_faults  # noqa: E402
+from emit_alone import layout_faults, run_alone, text_faults, type_faults  # noqa: E402
 from emit_pair import Pair, first, near, same  # noqa: E402
 from run_families import chosen  # noqa: E402
 from run_parity import TINY_LOGITS  # noqa: E402
@@ -148,15 +150,18 @@ class Sources:
                 run_alone(self.modules, place), f"{len(self.modules)} ran\n", "result"
             ),
         )
-        ruffs = sorted(CACHE.glob("env-tools-*/bin/ruff"))
-        if ruffs:
-            files = [path for path, _ in self.modules]
-            tally.check(
-                "all: formatter and linter",
-                lambda: same(layout_faults(files, ruffs[-1]), "", "output"),
-            )
-        else:
-            print("SKIP formatter and linter: ./dev fix installs them", flush=True)
+        files = [path for path, _ in self.modules]
+        ruff = dev.environment("tools") / "bin" / "ruff"
+        mypy = dev.environment("types") / "bin" / "mypy"
+        cache = CACHE / "parity" / "mypy"
+        tally.check(
+            "all: formatter and linter",
+            lambda: same(layout_faults(files, ruff), "", "output"),
+        )
+        tally.check(
+            "all: type checker",
+            lambda: same(type_faults(files, mypy, cache), "", "output"),
+        )
 
 
 def tiny_checkpoint(
