@@ -148,7 +148,7 @@ struct VerifyOptions {
   std::string model;                           // checkpoint directory
   std::string tiny;                            // FAMILY or FAMILY-VARIANT in place of a checkpoint
   std::string keep;                            // folder for the tiny checkpoints
-  std::vector<std::string> targets{"native"};  // native, torch, …
+  std::vector<std::string> targets{"native"};  // native, torch, jax
   std::string python;                          // interpreter that has Transformers
   std::string prompt;                          // -p
   std::string prompt_ids;

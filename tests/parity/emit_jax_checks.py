@@ -75,7 +75,6 @@ class Model:
         self.inputs = list(inspect.signature(self.module.forward).parameters)
         self.mask = next(name for name in MASKS if name in self.inputs)
         self.call = jax.jit(self.module.forward)
-        self.free: np.ndarray | None = None
 
     def logits(self, ids: np.ndarray, **inputs: np.ndarray) -> jax.Array:
         mask = inputs.pop("mask", None)
@@ -84,17 +83,6 @@ class Model:
 
     def prompts(self) -> list[np.ndarray]:
         return [self.want[f"prompt.{number}"] for number in range(3)]
-
-    def batch(self) -> tuple[np.ndarray, np.ndarray]:
-        """All prompts, padded on the left."""
-        prompts = self.prompts()
-        width = max(map(len, prompts))
-        ids = np.zeros((len(prompts), width), np.int32)
-        mask = np.zeros_like(ids)
-        for row, prompt in enumerate(prompts):
-            ids[row, width - len(prompt) :] = prompt
-            mask[row, width - len(prompt) :] = 1
-        return ids, mask
 
     def generate(self, ids: np.ndarray, mask: np.ndarray | None = None, **options):
         """What follows the prompt."""
@@ -143,15 +131,6 @@ def check_states(model: Model) -> None:
     near(model.logits(want["alone.ids"]), want["alone"], LOGITS, "row")
 
 
-def check_padded(model: Model) -> None:
-    """Rows of a batch padded on the left equal the rows alone."""
-    ids, mask = model.batch()
-    together = model.logits(ids, mask=mask)
-    for row, prompt in enumerate(model.prompts()):
-        want = model.want[f"logits.{row}"]
-        near(together[row, -len(prompt) :], want, LOGITS, f"row {row}")
-
-
 def check_tokens(found: np.ndarray, model: Model, number: int) -> None:
     """The library's tokens, up to a near tie."""
     want = model.want[f"tokens.{number}"]
@@ -161,34 +140,6 @@ def check_tokens(found: np.ndarray, model: Model, number: int) -> None:
         if model.want[f"gaps.{number}"][place] >= NEAR_TIE:
             raise Failure(f"prompt {number} token {place}: {seen}, expected {token}")
         return
-
-
-def check_greedy(model: Model) -> None:
-    """A row without a mask."""
-    prompt = model.prompts()[0]
-    check_tokens(model.generate(prompt[None])[0], model, 0)
-
-
-def check_greedy_batch(model: Model) -> None:
-    """A batch padded on the left."""
-    model.free = model.generate(*model.batch())
-    for row in range(3):
-        check_tokens(model.free[row], model, row)
-
-
-def check_ends(model: Model) -> None:
-    """Rows end at end tokens at different lengths; ended rows are padded."""
-    free = model.free
-    assert free is not None
-    ends, pad = (int(free[0, 2]), int(free[1, 5])), 1
-    got = model.generate(*model.batch(), eos_token_id=ends, pad_token_id=pad)
-    lengths = []
-    for row, tokens in enumerate(free.tolist()):
-        stops = (i for i, token in enumerate(tokens) if token in ends)
-        lengths.append(next(stops, NEW_TOKENS - 1) + 1)
-        want = (tokens[: lengths[-1]] + [pad] * NEW_TOKENS)[: got.shape[1]]
-        same(got[row].tolist(), want, f"row {row}")
-    same(got.shape[1], max(lengths), "length of the result")
 
 
 def check_cached(model: Model) -> None:
@@ -317,10 +268,6 @@ CHECKS: dict[str, Callable[[Model], None]] = {
     "names": check_names,
     "logits": check_logits,
     "states": check_states,
-    "padded batch": check_padded,
-    "greedy tokens": check_greedy,
-    "greedy tokens of a batch": check_greedy_batch,
-    "end tokens": check_ends,
     "cached calls": check_cached,
     "compilations": check_compilations,
     "donated cache": check_donated,

@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
 """Compares emitted JAX files with Transformers: run_emit_jax.py AXON [--all] [NAME ...].
 
-Every tiny checkpoint is compiled to a JAX file; the formatter, the linter and the type checker read it,
-and emit_jax_checks.py runs it where JAX, NumPy and safetensors are and nothing else, against what
-Transformers said here. Of each family of the zoo one variant runs, all of them with --all or where named.
-The last line says how many checks passed and failed.
+Tiny checkpoints are compiled to JAX files; the formatter, the linter and the type checker read them, and
+emit_jax_checks.py runs them where JAX, NumPy and safetensors are and nothing else, in what run_families.py
+does not ask of every target: names, scanned layers, gradients, compilations, sampling. Of the first families
+every variant and spelling runs, of the others one, all of them with --all or where named. The last line
+says how many checks passed and failed.
 """
 
 import ast
@@ -16,7 +17,6 @@ import tempfile
 import warnings
 from collections.abc import Callable
 
-import numpy as np
 import torch
 
 HERE = pathlib.Path(__file__).resolve().parent
@@ -33,12 +33,9 @@ from run_families import chosen  # noqa: E402
 
 STANDARD = {"collections", "dataclasses", "functools", "json", "math", "pathlib", "re"}
 ALLOWED = STANDARD | {"typing", "jax", "numpy", "safetensors"}
-WHOLE = ["names", "logits", "padded batch", "greedy tokens of a batch", "end tokens"]
-ENCODER = ["names", "states"]
-# What says nothing where rows of a batch depend on each other.
-BATCHES = ("padded batch", "greedy tokens of a batch", "end tokens")
+PARTS = {"causal": ["names", "logits"], "encoder": ["names", "states"]}
 # What is asked of one checkpoint only: it does not depend on the program.
-ONCE = ["compilations", "donated cache", "sampling", "partition specs", "bfloat16"]
+ONCE = ["cached calls", "compilations", "donated cache", "sampling", "partition specs"]
 # Families of which everything runs, and those whose gradients are compared.
 THOROUGH = {"llama", "gpt2", "bert"}
 WITH_GRADIENTS = (*sorted(THOROUGH), "t5", "mixtral")
@@ -78,8 +75,6 @@ class Runner:
         if self.scans(folder, scan):
             parts = [*parts, "scanned layers"]
         want = answers(folder, causal)
-        if causal and not np.load(want)["independent"]:
-            parts = [part for part in parts if part not in BATCHES]
         self.jobs.append(
             {
                 "name": name,
@@ -180,18 +175,13 @@ def check_tree(tree: ast.Module) -> None:
 
 
 def parts_of(family: Family, name: str) -> list[str]:
-    """What is asked of a variant; other spellings of files are asked for names and results only."""
-    first = next(iter(family.variants))
-    parts = WHOLE if family.kind == "causal" else ENCODER
-    if name in family.spellings:
-        return parts[:2]
-    if family.kind == "causal" and name == first:
-        parts = [*parts, "greedy tokens", "cached calls"]
-    if family.name in WITH_GRADIENTS and name == first:
-        parts = [*parts, "gradients"]
-    if family.name == "llama" and name == first:
-        parts = [*parts, *ONCE]
-    return parts
+    """What is asked of a variant."""
+    parts = PARTS[family.kind]
+    if name != next(iter(family.variants)):
+        return parts
+    if family.name in WITH_GRADIENTS:
+        parts = [*parts, "gradients", "bfloat16"]
+    return [*parts, *ONCE] if family.name == "llama" else parts
 
 
 def main() -> int:
@@ -208,7 +198,7 @@ def main() -> int:
     with tempfile.TemporaryDirectory() as place:
         runner = Runner(axon, pathlib.Path(place))
         for family, name in variants.values():
-            if family.kind in ("causal", "encoder"):
+            if family.kind in PARTS:
                 runner.add(made(family, name), parts_of(family, name))
         runner.read()
         runner.execute()

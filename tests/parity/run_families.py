@@ -4,9 +4,9 @@
 Of each family one variant runs, all of them and all spellings of their files with --all or where named, on
 every target that its programs can be written for; with --real, also two checkpoints with real weights.
 Checkpoints and the oracle's answers are made once and kept in the cache folder; once they are there, a
-target needs its own framework only. --save and --load join the results of runs in several environments,
---page writes their table into a page. The last line says how many outputs were as the oracle's and how many
-were not.
+target needs its own framework only: emitted JAX runs where there is no PyTorch, in a run of its own that
+saves its results (--save) for the first to read. --page writes the table into a page. The last line says
+how many outputs were as the oracle's and how many were not.
 """
 
 import argparse
@@ -16,22 +16,25 @@ import importlib.metadata
 import json
 import os
 import pathlib
+import subprocess
 import sys
 import tempfile
 import warnings
 
 HERE = pathlib.Path(__file__).resolve().parent
-sys.path.insert(0, str(HERE))
+sys.path[:0] = [str(HERE), str(HERE.parent.parent / "scripts")]
 
+import dev  # noqa: E402
 from binary import Axon  # noqa: E402 first: it says where axon_verify is
 from axon_verify import checkpoint, report  # noqa: E402
 from axon_verify.compare import NEAR_TIE, TOLERANCE, Result, spread_of  # noqa: E402
 from axon_verify.families import FAMILIES, Family  # noqa: E402
 from axon_verify.kinds import KINDS  # noqa: E402
 from axon_verify.targets import Request  # noqa: E402
-from checkpoints import Tally, answers, fetched, made, smollm_folder  # noqa: E402
+from checkpoints import CACHE, Tally, answers, fetched, made, smollm_folder  # noqa: E402
 
 NEAR_TIE_SHARE = 0.01
+ELSEWHERE = ("jax",)  # targets that run in the environment of this name
 
 
 def chosen(names: set[str], every: bool) -> list[tuple[Family, str]]:
@@ -97,30 +100,44 @@ def check_spellings(axon: Axon, tally: Tally, families: dict[str, Family]) -> No
             )
 
 
-def run(axon: Axon, tally: Tally, picked: list, names: list[str]) -> list[Result]:
-    """Results of all checkpoints; the native target is one process a call, so these go side by side."""
+def check(axon: Axon, tally: Tally, picked: list) -> None:
+    """Programs alone and beside their checkpoints; what the comparisons need is made on the way."""
     for family in dict.fromkeys(family.name for family, _ in picked):
         tally.check(
             f"{family}: check --strict", lambda f=family: check_program(axon, f)
         )
-    jobs = []
-    with concurrent.futures.ThreadPoolExecutor(2) as pool:
-        for family, variant in picked:
-            folder = made(family, variant)
-            answers(folder)
-            if variant in family.variants:
-                label = f"{folder.name}: check --checkpoint"
-                tally.check(
-                    label, lambda n=family, f=folder: check_checkpoint(axon, n, f)
-                )
-            jobs += [
-                pool.submit(compare, axon, folder, target, axon.scratch)
-                for target in targets_of(family, names)
-            ]
-        results = [result for job in jobs for result in job.result()]
+    for family, variant in picked:
+        folder = made(family, variant)
+        answers(folder)
+        if variant in family.variants:
+            label = f"{folder.name}: check --checkpoint"
+            tally.check(label, lambda n=family, f=folder: check_checkpoint(axon, n, f))
     check_spellings(axon, tally, {family.name: family for family, _ in picked})
     tally.wait()
-    return results
+
+
+def run(axon: Axon, picked: list, names: list[str]) -> list[Result]:
+    """Results of all checkpoints; the native target is one process a call, so these go side by side."""
+    with concurrent.futures.ThreadPoolExecutor(2) as pool:
+        jobs = [
+            pool.submit(compare, axon, made(family, variant), target, axon.scratch)
+            for family, variant in picked
+            for target in targets_of(family, names)
+        ]
+        return [result for job in jobs for result in job.result()]
+
+
+def run_elsewhere(args: argparse.Namespace, name: str, scratch: pathlib.Path) -> dict:
+    """What a run in another environment saves: results, versions of its frameworks."""
+    file = scratch / f"{name}.json"
+    python = dev.environment(name) / "bin" / "python"
+    words = [python, __file__, args.axon, *args.names, "--target", name, "--save", file]
+    words += [f"--{flag}" for flag in ("all", "real") if getattr(args, flag)]
+    env = dict(os.environ)
+    env |= {"JAX_COMPILATION_CACHE_DIR": str(CACHE / "parity" / "jax")}
+    env |= {"JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS": "0"}
+    subprocess.run([str(word) for word in words], env=env, check=True)
+    return json.loads(file.read_text(encoding="utf-8"))
 
 
 def count(tally: Tally, results: list[Result]) -> None:
@@ -163,25 +180,13 @@ def page(results: list[Result], frameworks: dict[str, str]) -> str:
     )
 
 
-def finish(args: argparse.Namespace, tally: Tally, results: list[Result]) -> None:
-    """Prints the table of this run and of what it is joined to, and writes what is asked for."""
-    frameworks = versions()
-    count(tally, results)
-    if args.load:
-        saved = json.loads(args.load.read_text(encoding="utf-8"))
-        results = [Result(**row) for row in saved["results"]] + results
-        frameworks |= saved["frameworks"]
-    order = {name: number for number, name in enumerate(KINDS)}
-    models = {name: number for number, name in enumerate(r.model for r in results)}
-    results.sort(key=lambda r: (models[r.model], order[r.target]))
-    if args.save:
-        rows = [dataclasses.asdict(result) for result in results]
-        saved = {"frameworks": frameworks, "results": rows}
-        args.save.write_text(json.dumps(saved), encoding="utf-8")
-    else:
-        print(report.table(results))
-    if args.page:
-        args.page.write_text(page(results, frameworks), encoding="utf-8")
+def order(results: list[Result]) -> None:
+    """By checkpoint as they ran, and by target."""
+    targets = {name: number for number, name in enumerate(KINDS)}
+    models: dict[str, int] = {}
+    for result in results:
+        models.setdefault(result.model, len(models))
+    results.sort(key=lambda result: (models[result.model], targets[result.target]))
 
 
 def main() -> None:
@@ -190,9 +195,8 @@ def main() -> None:
     parser.add_argument("names", nargs="*")
     parser.add_argument("--all", action="store_true")
     parser.add_argument("--real", action="store_true")
-    parser.add_argument("--target", default="native,torch")
+    parser.add_argument("--target", default=",".join(KINDS))
     parser.add_argument("--save", type=pathlib.Path)
-    parser.add_argument("--load", type=pathlib.Path)
     parser.add_argument("--page", type=pathlib.Path)
     args = parser.parse_args()
     picked = chosen(set(args.names), args.all)
@@ -205,10 +209,28 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as scratch:
         axon = Axon(args.axon.resolve(), pathlib.Path(scratch))
         names = args.target.split(",")
-        results = run(axon, tally, picked, names)
+        here = [name for name in names if args.save or name not in ELSEWHERE]
+        if not args.save:
+            check(axon, tally, picked)
+        results = run(axon, picked, here)
         if args.real:
-            results += real(axon, names)
-        finish(args, tally, results)
+            results += real(axon, here)
+        frameworks = versions()
+        for name in names:
+            if name not in here:
+                saved = run_elsewhere(args, name, axon.scratch)
+                results += [Result(**row) for row in saved["results"]]
+                frameworks |= saved["frameworks"]
+    if args.save:
+        rows = [dataclasses.asdict(result) for result in results]
+        saved = {"frameworks": frameworks, "results": rows}
+        args.save.write_text(json.dumps(saved), encoding="utf-8")
+        return
+    order(results)
+    count(tally, results)
+    print(report.table(results))
+    if args.page:
+        args.page.write_text(page(results, frameworks), encoding="utf-8")
     sys.exit(tally.finish())
 
 

@@ -13,10 +13,11 @@ import sys
 import tempfile
 
 HERE = pathlib.Path(__file__).resolve().parent
-sys.path.insert(0, str(HERE))
+sys.path[:0] = [str(HERE), str(HERE.parent.parent / "scripts")]
 
+import dev  # noqa: E402
 from binary import Failure, same  # noqa: E402
-from checkpoints import ROOT, Tally, tiny_checkpoints  # noqa: E402
+from checkpoints import CACHE, ROOT, Tally, tiny_checkpoints  # noqa: E402
 
 
 class Verify:
@@ -30,6 +31,8 @@ class Verify:
         """Status, standard output and standard error of a call."""
         command = [self.axon, "verify", *words, "--python", python]
         env = dict(os.environ, OMP_NUM_THREADS="1", NO_COLOR="1")
+        env |= {"JAX_COMPILATION_CACHE_DIR": str(CACHE / "parity" / "jax")}
+        env |= {"JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS": "0"}
         done = subprocess.run(
             [str(word) for word in command],
             capture_output=True,
@@ -41,14 +44,26 @@ class Verify:
         return done.returncode, done.stdout, done.stderr
 
 
+def python_with_jax(folder: pathlib.Path) -> pathlib.Path:
+    """This interpreter, to which another environment adds JAX."""
+    (packages,) = (dev.environment("jax") / "lib").glob("python*/site-packages")
+    python = folder / "with-jax"
+    python.write_text(
+        f'#!/bin/sh\nPYTHONPATH="{packages}" exec {sys.executable} "$@"\n'
+    )
+    python.chmod(0o755)
+    return python
+
+
 def good(verify: Verify) -> None:
     """A family by name: checkpoints are made and kept, one object for each target."""
-    keep = verify.scratch / "kept"
-    words = ("--tiny", "llama-grouped", "--keep", keep, "--target", "native,torch")
-    status, out, err = verify(*words, "-n", 24, "--json")
+    keep, targets = verify.scratch / "kept", ["native", "torch", "jax"]
+    words = ("--tiny", "llama-grouped", "--keep", keep, "--target", ",".join(targets))
+    python = python_with_jax(verify.scratch)
+    status, out, err = verify(*words, "-n", 24, "--json", python=python)
     same(status, 0, f"status; it said {err[-300:]}{out[-600:]}")
     found = [json.loads(line) for line in out.splitlines()]
-    same([one["target"] for one in found], ["native", "torch"], "targets")
+    same([one["target"] for one in found], targets, "targets")
     for one in found:
         same(one["pass"], True, "pass")
         same(one["tokens_equal"], True, "tokens_equal")
@@ -106,6 +121,13 @@ def no_package(verify: Verify) -> None:
     same("-m pip install" in err and "transformers" in err, True, f"way out in {err}")
 
 
+def no_framework(verify: Verify) -> None:
+    """An interpreter without the target's framework."""
+    status, _, err = verify(tiny_checkpoints("llama")[0], "--target", "jax")
+    same(status, 3, f"status; it said {err}")
+    same("-m pip install jax`" in err, True, f"way out in {err}")
+
+
 def no_oracle(verify: Verify) -> None:
     """A checkpoint that Transformers cannot load."""
     folder = verify.scratch / "strange"
@@ -139,7 +161,7 @@ def main() -> int:
     tally = Tally()
     with tempfile.TemporaryDirectory() as scratch:
         verify = Verify(pathlib.Path(sys.argv[1]).resolve(), pathlib.Path(scratch))
-        for check in (good, bad, no_package, no_oracle, refused):
+        for check in (good, bad, no_package, no_framework, no_oracle, refused):
             try:
                 check(verify)
             except Failure as failure:

@@ -11,6 +11,7 @@ import numpy as np
 
 from axon_verify.answers import Answers
 from axon_verify.command import Failure
+from axon_verify.targets import batch_of
 
 TOLERANCE = 1e-4  # of float32 logits with a spread of one
 NEAR_TIE = 1e-3
@@ -200,12 +201,7 @@ class Comparison:
     def batch(self) -> tuple[list[list[int]], np.ndarray, np.ndarray]:
         """The prompts, and their ids and mask as one batch padded on the left."""
         members = self.want.facts["prompts"]
-        width = max(map(len, members))
-        ids = np.zeros((len(members), width), dtype=np.int64)
-        mask = np.zeros_like(ids)
-        for row, member in enumerate(members):
-            ids[row, width - len(member) :] = member
-            mask[row, width - len(member) :] = 1
+        ids, mask = batch_of(members, "left")
         return members, ids, mask
 
     def padded(self, result: Result) -> None:

@@ -11,9 +11,13 @@ made by the `load(axon, request, scratch)` of its module.
 
 import dataclasses
 import importlib
+import importlib.util
 import pathlib
+import sys
 
-from axon_verify.command import Axon
+import numpy as np
+
+from axon_verify.command import Axon, Failure
 from axon_verify.kinds import KINDS
 
 
@@ -39,3 +43,33 @@ def emitted(
     words = ("--target", target, "-o", out, "--force", *request.options)
     axon.call("compile", request.folder, *words)
     return out
+
+
+def load_module(path: pathlib.Path):
+    """A source file as a module."""
+    name = f"emitted_{path.stem}"
+    spec = importlib.util.spec_from_file_location(name, path)
+    if spec is None or spec.loader is None:
+        raise Failure(f"{path} is no Python file")
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[name] = module
+    spec.loader.exec_module(module)
+    return module
+
+
+def batch_of(prompts: list[list[int]], side: str) -> tuple[np.ndarray, np.ndarray]:
+    """Ids and mask of prompts as one batch, padded on this side."""
+    width = max(map(len, prompts))
+    ids = np.zeros((len(prompts), width), dtype=np.int64)
+    mask = np.zeros_like(ids)
+    for row, prompt in enumerate(prompts):
+        start = 0 if side == "right" else width - len(prompt)
+        ids[row, start : start + len(prompt)] = prompt
+        mask[row, start : start + len(prompt)] = 1
+    return ids, mask
+
+
+def cut(rows: list[list[int]], ends: tuple[int, ...]) -> list[list[int]]:
+    """Rows up to their first end token, without it."""
+    stops = [next((i for i, x in enumerate(row) if x in ends), None) for row in rows]
+    return [row[:stop] for row, stop in zip(rows, stops)]

@@ -1,6 +1,5 @@
 """An emitted PyTorch module as a target."""
 
-import importlib.util
 import inspect
 import pathlib
 
@@ -10,17 +9,7 @@ from torch import nn
 
 from axon_verify.command import Axon, Failure
 from axon_verify.oracle import padded
-from axon_verify.targets import Request, emitted
-
-
-def load_module(path: pathlib.Path):
-    """A source file as a module."""
-    spec = importlib.util.spec_from_file_location(f"emitted_{path.stem}", path)
-    if spec is None or spec.loader is None:
-        raise Failure(f"{path} is no Python file")
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
+from axon_verify.targets import Request, cut, emitted, load_module
 
 
 def model_class(path: pathlib.Path) -> type[nn.Module]:
@@ -101,12 +90,6 @@ def arrays(out) -> dict[str, np.ndarray]:
         return {"": out.numpy()}
     named = out._asdict().items()
     return {name: x.numpy() for name, x in named if isinstance(x, torch.Tensor)}
-
-
-def cut(rows: list[list[int]], ends: tuple[int, ...]) -> list[list[int]]:
-    """Rows up to their first end token, without it."""
-    stops = [next((i for i, x in enumerate(row) if x in ends), None) for row in rows]
-    return [row[:stop] for row, stop in zip(rows, stops)]
 
 
 def load(axon: Axon, request: Request, scratch: pathlib.Path) -> Torch:
