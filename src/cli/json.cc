@@ -25,10 +25,12 @@ Json token_value(const TokenReport& token, bool logprobs) {
 }
 
 Json result_value(const RunResult& result, bool logprobs) {
-  Json out{{"prompt_ids", result.prompt_ids},
-           {"ids", result.ids},
-           {"text", result.text},
-           {"finish_reason", result.finish_reason}};
+  Json out = Json::object();
+  if (!result.id_json.empty()) out["id"] = Json::parse(result.id_json, nullptr, false);
+  out["prompt_ids"] = result.prompt_ids;
+  out["ids"] = result.ids;
+  out["text"] = result.text;
+  out["finish_reason"] = result.finish_reason;
   if (!result.stop_string.empty()) out["stop_string"] = result.stop_string;
   if (logprobs) {
     out["logprobs"] = Json::array();
@@ -130,11 +132,13 @@ std::string result_json(const RunResult& result, bool logprobs) {
   return dump(result_value(result, logprobs));
 }
 
-Result<std::string> batch_prompt(const std::string& line) {
+Result<BatchPrompt> batch_prompt(const std::string& line) {
   Json json = Json::parse(line, nullptr, false);
-  if (json.is_string()) return json.get<std::string>();
-  if (json.is_object() && json.contains("prompt") && json["prompt"].is_string())
-    return json["prompt"].get<std::string>();
+  if (json.is_string()) return BatchPrompt{json.get<std::string>(), {}};
+  if (json.is_object() && json.contains("prompt") && json["prompt"].is_string()) {
+    return BatchPrompt{json["prompt"].get<std::string>(),
+                       json.contains("id") ? dump(json["id"]) : std::string()};
+  }
   return Error{"FILE-JSON", "not an object with a text `prompt`", {}, -1, {}};
 }
 

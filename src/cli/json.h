@@ -39,6 +39,7 @@ struct TokenReport {
   double logprob = 0;
 };
 struct RunResult {
+  std::string id_json;  // of a prompt of --batch that has one
   std::vector<int64_t> prompt_ids, ids;
   std::string text;
   std::string finish_reason;  // eos, length, stop, interrupt
@@ -60,8 +61,12 @@ std::string run_json(const RunReport& report);
 std::string token_json(size_t index, const TokenReport& token, bool logprobs);
 std::string result_json(const RunResult& result, bool logprobs);
 
-// The text of a line of --batch: {"prompt": "…"} or a plain string. Errors: FILE-JSON.
-Result<std::string> batch_prompt(const std::string& line);
+// A line of --batch: {"prompt": "…", "id": …} or a plain string. Errors: FILE-JSON.
+struct BatchPrompt {
+  std::string text;
+  std::string id_json;  // as given, to be passed on; empty without
+};
+Result<BatchPrompt> batch_prompt(const std::string& line);
 
 // A conversation as a JSON list of messages, and back. Errors: FILE-JSON.
 std::string conversation_json(const std::vector<text::ChatMessage>& messages);

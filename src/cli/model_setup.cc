@@ -65,6 +65,10 @@ void compile_and_tokenize(LoadedModel& out, ThreadPool& pool, bool tokenize,
   });
 }
 
+void warn(const std::string& text, const CommonOptions& common) {
+  if (!common.quiet) note("axon: warning: " + text + "\n");
+}
+
 // More threads than can run at a time wait for each other at every barrier.
 void cap_threads(driver::ModelRequest& request, const CommonOptions& common,
                  std::vector<std::string>& warnings) {
@@ -73,7 +77,7 @@ void cap_threads(driver::ModelRequest& request, const CommonOptions& common,
   std::string text =
       format_message(diag_info(Diag::WThreads).format, {request.threads, most, most});
   request.threads = most;
-  if (!common.quiet) note("axon: warning: " + text + " [W-THREADS]\n");
+  warn(text + " [W-THREADS]", common);
   warnings.push_back(std::move(text));
 }
 
@@ -99,6 +103,10 @@ std::optional<int> load(const Options& options, const LoadNeeds& needs, LoadedMo
     compile_and_tokenize(out, *pool, needs.tokenizer != Tokenizing::No, tokenizer);
   int status = report_compiled(out.compiled, options.common);
   if (status != 0) return status;
+  for (const std::string& text : out.compiled.warnings) {
+    warn(text, options.common);
+    warnings.push_back(text);
+  }
   out.compiled.notes.insert(out.compiled.notes.end(), warnings.begin(), warnings.end());
   if (tokenizer) {
     bool missing = !tokenizer->ok() && tokenizer->error().code == "TOK-MISSING";

@@ -95,18 +95,24 @@ Result<Prompt> prompt_of_text(const LoadedModel& loaded, const RunOptions& optio
   return prompt;
 }
 
+Result<std::string> read_given(const std::string& path) {
+  if (path != "-") return read_file(path);
+  std::string text = read_standard_input();
+  if (interrupt_status() != 0) return Error{"RUN-INTERRUPTED", "interrupted", {}, -1, {}};
+  return text;
+}
+
 Result<Prompt> run_prompt(const LoadedModel& loaded, const RunOptions& options) {
   if (!options.prompt_ids.empty()) {
     Prompt prompt;
     AXON_TRY(prompt.ids, parse_ids(options.prompt_ids, "--prompt-ids"));
     return prompt;
   }
-  std::string text = options.prompt;
-  if (!options.prompt_file.empty()) {
-    AXON_TRY(text, read_file(options.prompt_file));
-  } else if (options.prompt == "-" || (!options.prompt_given && !::isatty(STDIN_FILENO))) {
-    text = read_standard_input();
-    if (interrupt_status() != 0) return Error{"RUN-INTERRUPTED", "interrupted", {}, -1, {}};
+  std::string text = options.prompt, file = options.prompt_file;
+  if (file.empty() && (text == "-" || (!options.prompt_given && !::isatty(STDIN_FILENO))))
+    file = "-";
+  if (!file.empty()) {
+    AXON_TRY(text, read_given(file));
   }
   return prompt_of_text(loaded, options, std::move(text));
 }

@@ -29,6 +29,8 @@ Result<std::vector<int64_t>> chat_ids(const LoadedModel& loaded, const std::stri
                                       bool add_generation_prompt);
 Result<std::vector<int64_t>> text_ids(const LoadedModel& loaded, const std::string& text,
                                       bool special);
+// What a file of texts holds; `-` is standard input. Errors: FILE-READ, RUN-INTERRUPTED.
+Result<std::string> read_given(const std::string& path);
 // The prompt of `run`: from the option, a file, a pipe, or ids.
 Result<Prompt> run_prompt(const LoadedModel& loaded, const RunOptions& options);
 // One given text as `run` would take it (template, system message).

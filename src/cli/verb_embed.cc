@@ -8,6 +8,7 @@
 #include "cli/output.h"
 #include "cli/prompt.h"
 #include "cli/report.h"
+#include "cli/signals.h"
 #include "cli/tensors.h"
 #include "cli/verbs.h"
 #include "support/file.h"
@@ -37,14 +38,16 @@ Pooling pooling_of(const EmbedOptions& options, const formats::Checkpoint& check
   if (options.pool == "cls") out.pool = Pool::Cls;
   if (options.pool == "last") out.pool = Pool::Last;
   if (options.pool == "none") out.pool = Pool::None;
-  out.normalize = options.normalize.value_or(checkpoint.sentence.normalize);
+  // The model's files ask for vectors of unit length; rows of tokens stay as they are.
+  out.normalize =
+      options.normalize.value_or(out.pool != Pool::None && checkpoint.sentence.normalize);
   return out;
 }
 
 Result<std::vector<std::string>> texts_of(const EmbedOptions& options) {
   std::vector<std::string> texts = options.texts;
   if (!options.file.empty()) {
-    AXON_TRY(std::string all, read_file(options.file));
+    AXON_TRY(std::string all, read_given(options.file));
     for (std::string_view line : split(all, '\n')) texts.emplace_back(line);
     if (texts.back().empty()) texts.pop_back();  // what follows the last line's end
   }
@@ -130,6 +133,7 @@ Result<Embeddings> embed(LoadedModel& loaded, const Options& options) {
   int64_t limit = model_limit(*loaded.compiled.checkpoint), width = 0;
   for (size_t begin = 0; begin < texts.size(); begin += kBatch) {
     std::vector<std::vector<int64_t>> rows;
+    auto reading = std::make_unique<NothingToKeep>(options.common.json);
     for (size_t i = begin; i < std::min(begin + kBatch, texts.size()); ++i) {
       AXON_TRY(std::vector<int64_t> ids, text_ids(loaded, texts[i], true));
       if (ids.empty())
@@ -144,6 +148,7 @@ Result<Embeddings> embed(LoadedModel& loaded, const Options& options) {
       }
       rows.push_back(std::move(ids));
     }
+    reading.reset();
     AXON_TRY(auto outputs, loaded.model->forward("score", batch_inputs(rows), interrupt_flag()));
     const runtime::NamedTensor* hidden = hidden_states(outputs);
     if (!hidden)

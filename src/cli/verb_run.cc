@@ -225,15 +225,20 @@ void print_stats(const Run& run) {
 }
 
 Result<void> run_line(Run& run, std::string_view line, RunResult& result) {
-  AXON_TRY(std::string text, batch_prompt(std::string(line)));
-  if (text.empty()) return Error{"USE-PROMPT", "the prompt is empty", {}, -1, {}};
-  AXON_TRY(Prompt prompt, prompt_of_text(run.loaded, run.options.run, std::move(text)));
+  AXON_TRY(BatchPrompt given, batch_prompt(std::string(line)));
+  if (given.text.empty()) return Error{"USE-PROMPT", "the prompt is empty", {}, -1, {}};
+  result.id_json = std::move(given.id_json);
+  AXON_TRY(Prompt prompt, prompt_of_text(run.loaded, run.options.run, std::move(given.text)));
   return run_one(run, prompt, result);
 }
 
-// --batch: one JSON object a line with a `prompt`, results in the same order.
+// --batch: one JSON object a line with a `prompt`, results in the same order: a line each as soon
+// as it is there, or in a file. With --json and no file they stand in the one object alone.
 Result<void> run_batch(Run& run) {
-  AXON_TRY(std::string lines, read_file(run.options.run.batch_file));
+  const RunOptions& options = run.options.run;
+  AXON_TRY(std::string lines, read_given(options.batch_file));
+  const bool to_file = !options.output.empty(),
+             one_object = run.options.common.json && !options.jsonl && !to_file;
   std::string out;
   int64_t number = 0;
   for (std::string_view line : split(lines, '\n')) {
@@ -242,19 +247,19 @@ Result<void> run_batch(Run& run) {
     RunResult result;
     if (auto done = run_line(run, line, result); !done) {
       Error error = done.error();
-      error.message =
-          fmt::format("`{}` line {}: {}", run.options.run.batch_file, number, error.message);
+      error.message = fmt::format("`{}` line {}: {}", options.batch_file, number, error.message);
       return error;
     }
-    out += result_json(result, run.options.run.logprobs > 0) + "\n";
+    std::string shown = result_json(result, options.logprobs > 0) + "\n";
+    if (to_file)
+      out += shown;
+    else if (!one_object && !put(shown))
+      run.closed = true;
     run.report.results.push_back(std::move(result));
-    if (interrupt_status() != 0) break;
+    if (interrupt_status() != 0 || run.closed) break;
   }
-  if (run.options.run.output.empty()) {
-    put(out);
-    return {};
-  }
-  return write_file(run.options.run.output, out);
+  if (to_file) return write_file(options.output, out);
+  return {};
 }
 
 Result<void> check_options(const Options& options) {
@@ -330,7 +335,9 @@ int verb_run(const Options& options) {
     AXON_TRY_VOID(prepare(run));
     if (is_batch_of_ids(options)) return run_rows(run);
     if (!options.run.batch_file.empty()) return run_batch(run);
+    auto reading = std::make_unique<NothingToKeep>(options.common.json);
     AXON_TRY(Prompt prompt, run_prompt(run.loaded, options.run));
+    reading.reset();
     run.report.results.emplace_back();
     return run_one(run, prompt, run.report.results.back());
   }();

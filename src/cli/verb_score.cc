@@ -9,7 +9,7 @@
 #include "cli/report.h"
 #include "cli/signals.h"
 #include "cli/verbs.h"
-#include "support/file.h"
+#include "runtime/gen/generate.h"
 
 namespace axon::cli {
 namespace {
@@ -23,21 +23,17 @@ double log_probability(const float* logits, int64_t width, int64_t id) {
   return static_cast<double>(logits[id]) - most - std::log(total);
 }
 
-Result<std::vector<int64_t>> ids_to_score(const LoadedModel& loaded, const ScoreOptions& options) {
+Result<std::vector<int64_t>> ids_to_score(const LoadedModel& loaded, const Options& all) {
+  const ScoreOptions& options = all.score;
+  NothingToKeep reading(all.common.json);
   if (!options.ids.empty()) return parse_ids(options.ids, "--prompt-ids");
-  std::string text;
-  if (options.file.empty()) {
-    text = read_standard_input();
-    if (interrupt_status() != 0) return Error{"RUN-INTERRUPTED", "interrupted", {}, -1, {}};
-  } else {
-    AXON_TRY(text, read_file(options.file));
-  }
+  AXON_TRY(std::string text, read_given(options.file.empty() ? "-" : options.file));
   return text_ids(loaded, text, true);
 }
 
 // Windows of the context length; each token but a window's first is scored.
 Result<void> score(LoadedModel& loaded, const Options& options, ScoreReport& report) {
-  AXON_TRY(report.ids, ids_to_score(loaded, options.score));
+  AXON_TRY(report.ids, ids_to_score(loaded, options));
   if (report.ids.size() < 2) {
     return Error{"USE-PROMPT",
                  "there are fewer than two tokens to score",
@@ -67,18 +63,21 @@ Result<void> score(LoadedModel& loaded, const Options& options, ScoreReport& rep
   for (int64_t begin = 0; begin + 1 < total; begin += window) {
     int64_t count = std::min(window, total - begin);
     session->reset();
+    Result<void> finite;
     auto each = [&](int64_t first, int64_t part, const runtime::View& view) {
       int64_t width = session->vocabulary();
       for (int64_t i = 0; i < part && begin + first + i + 1 < std::min(begin + count, total); ++i) {
         int64_t next = report.ids[static_cast<size_t>(begin + first + i + 1)];
-        report.logprobs.push_back(
-            log_probability(reinterpret_cast<const float*>(view.data) + i * width, width, next));
+        const float* row = reinterpret_cast<const float*>(view.data) + i * width;
+        if (finite) finite = runtime::check_scores(row, width);
+        report.logprobs.push_back(log_probability(row, width, next));
       }
     };
     AXON_TRY(runtime::RunStatus status,
              session->feed_all(report.ids.data() + begin, count, nullptr, each, interrupt_flag()));
     if (status == runtime::RunStatus::Cancelled)
       return Error{"RUN-INTERRUPTED", "interrupted", {}, -1, {}};
+    AXON_TRY_VOID(finite);
   }
   for (double p : report.logprobs) report.total += p;
   report.perplexity = std::exp(-report.total / static_cast<double>(report.logprobs.size()));

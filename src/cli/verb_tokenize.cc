@@ -8,28 +8,19 @@
 #include "cli/report.h"
 #include "cli/signals.h"
 #include "cli/verbs.h"
-#include "support/file.h"
 
 namespace axon::cli {
 namespace {
 
 Result<std::string> input_text(const TokenizeOptions& options) {
-  if (!options.file.empty()) return read_file(options.file);
+  if (!options.file.empty()) return read_given(options.file);
   if (options.text_given && options.text != "-") return options.text;
-  std::string text = read_standard_input();
-  if (interrupt_status() != 0) return Error{"RUN-INTERRUPTED", "interrupted", {}, -1, {}};
-  return text;
+  return read_given("-");
 }
 
 // A conversation as the chat template writes it.
 Result<std::string> conversation_text(const LoadedModel& loaded, const TokenizeOptions& options) {
-  std::string bytes;
-  if (options.chat == "-") {
-    bytes = read_standard_input();
-    if (interrupt_status() != 0) return Error{"RUN-INTERRUPTED", "interrupted", {}, -1, {}};
-  } else {
-    AXON_TRY(bytes, read_file(options.chat));
-  }
+  AXON_TRY(std::string bytes, read_given(options.chat));
   auto chat = read_chat(bytes);
   if (!chat) {
     chat.error().file = options.chat;
@@ -71,7 +62,10 @@ Result<std::string> answer(const LoadedModel& loaded, const Options& options) {
 
 int verb_tokenize(const Options& options) {
   LoadedModel loaded;
-  auto checkpoint = formats::open_checkpoint(options.model.model);
+  auto interruptible = std::make_unique<NothingToKeep>(options.common.json);
+  formats::CheckpointOptions open;
+  open.text_only = true;
+  auto checkpoint = formats::open_checkpoint(options.model.model, open);
   if (!checkpoint) return report_error(checkpoint.error(), options.common);
   auto tokenizer = make_tokenizer(*checkpoint);
   if (!tokenizer) return report_error(tokenizer.error(), options.common);
@@ -79,8 +73,9 @@ int verb_tokenize(const Options& options) {
   loaded.compiled.checkpoint = std::move(*checkpoint);
   auto text = answer(loaded, options);
   if (!text) return report_error(text.error(), options.common);
+  interruptible.reset();
   put(*text);
-  return 0;
+  return interrupt_status();
 }
 
 }  // namespace axon::cli

@@ -5,6 +5,7 @@
 #include <map>
 #include <set>
 
+#include "model/buffers.h"
 #include "model/name_groups.h"
 #include "plan/plan.h"
 #include "support/text.h"
@@ -52,29 +53,37 @@ void add_once(std::vector<std::string>& names, const std::string& name) {
   if (std::find(names.begin(), names.end(), name) == names.end()) names.push_back(name);
 }
 
-void add_tensors(const opt::ParamReads& reads, const model::ParamIndex& params,
-                 CheckReport& report) {
-  std::map<std::string, std::map<int32_t, int>> counts;  // stored name → call → reads
+// Stored name → call → reads.
+using ReadCounts = std::map<std::string, std::map<int32_t, int>>;
+
+ReadCounts count_reads(const opt::ParamReads& reads, const model::ParamIndex& params) {
+  ReadCounts counts;
   for (const opt::ParamRead& read : reads.all) {
-    if (read.outcome == Outcome::Missing) add_once(report.missing, read.key);
-    if (read.outcome == Outcome::Shape || read.outcome == Outcome::Type)
-      add_once(report.misfit, read.key);
     std::optional<model::Resolved> resolved = params.resolve(read.key);
     std::vector<std::string> names;
     if (resolved) add_stored(*resolved, names);
     for (const std::string& name : names) ++counts[name][read.call];
   }
+  return counts;
+}
+
+void add_tensors(const opt::ParamReads& reads, const model::ParamIndex& params,
+                 CheckReport& report) {
+  for (const opt::ParamRead& read : reads.all) {
+    if (read.outcome == Outcome::Missing) add_once(report.missing, read.key);
+    if (read.outcome == Outcome::Shape || read.outcome == Outcome::Type)
+      add_once(report.misfit, read.key);
+  }
+  const ReadCounts counts = count_reads(reads, params);
   for (const model::TensorInfo& tensor : params.tensors()) {
     auto found = counts.find(tensor.name);
-    if (found == counts.end()) {
-      if (!reads.stopped) report.extra.push_back(tensor.name);
-      continue;
-    }
+    if (found == counts.end()) continue;
     report.read.push_back(tensor.name);
     int most = 0;
     for (const auto& [call, count] : found->second) most = std::max(most, count);
     if (most > 1) report.tied.emplace_back(tensor.name, most);
   }
+  if (!reads.stopped) report.extra = unread_tensors(reads, params);
   report.compared = true;
   report.complete = !reads.stopped;
 }
@@ -91,6 +100,37 @@ std::string list_of(const std::vector<std::string>& names) {
 }
 
 }  // namespace
+
+std::vector<std::string> unread_tensors(const opt::ParamReads& reads,
+                                        const model::ParamIndex& params) {
+  const ReadCounts counts = count_reads(reads, params);
+  std::vector<std::string> out;
+  for (const model::TensorInfo& tensor : params.tensors()) {
+    if (!counts.count(tensor.name)) out.push_back(tensor.name);
+  }
+  return out;
+}
+
+std::string unread_warning(const opt::ParamReads& reads, const model::ParamIndex& params) {
+  constexpr size_t kShown = 3;
+  if (reads.stopped) return {};  // which tensors it reads is not known before it runs
+  std::vector<std::string> names = unread_tensors(reads, params);
+  std::erase_if(names, [&](const std::string& name) {
+    const model::TensorInfo* tensor = params.find(name);
+    return tensor && model::is_saved_buffer(*tensor);
+  });
+  if (names.empty()) return {};
+  std::vector<std::string> shown;
+  for (const model::NameGroup& group : model::group_names(names)) {
+    shown.push_back(group.text);
+    if (shown.size() == kShown) break;
+  }
+  const size_t groups = model::group_names(names).size();
+  std::string text = format_message(diag_info(Diag::WParamExtra).format, {join(shown, "`, `")});
+  if (groups > kShown)
+    text += " and others; `axon check` lists all " + std::to_string(names.size());
+  return text;
+}
 
 CheckReport check_checkpoint(Frontend& frontend, const formats::Checkpoint& checkpoint,
                              const ModelRequest& request) {

@@ -26,6 +26,12 @@ struct CheckReport {
   bool complete = false;
 };
 
+// Stored tensors that serve none of the reads, in the order of the checkpoint.
+std::vector<std::string> unread_tensors(const opt::ParamReads& reads,
+                                        const model::ParamIndex& params);
+// The warning about those of them that are weights; empty when there is nothing to say.
+std::string unread_warning(const opt::ParamReads& reads, const model::ParamIndex& params);
+
 // Reports tensors that are missing or wrong to the front end's sink, at the reads that fail, and if
 // strict those that nothing reads. Reads no tensor data.
 CheckReport check_checkpoint(Frontend& frontend, const formats::Checkpoint& checkpoint,

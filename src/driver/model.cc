@@ -4,6 +4,8 @@
 #include <chrono>
 #include <cstdlib>
 
+#include "driver/check.h"
+#include "driver/config_notes.h"
 #include "plan/plan.h"
 #include "support/file.h"
 #include "support/instruction_count.h"
@@ -148,6 +150,7 @@ std::optional<runtime::Program> plan_model(Frontend& frontend,
   auto program = plan::plan(*frontend.graph, frontend.session->types, answers, options,
                             frontend.session->sink);
   point_at_program(*frontend.session);
+  add_config_notes(frontend);
   frontend.session->sink.sort();
   return program;
 }
@@ -187,10 +190,15 @@ void compile_opened(Compiled& out, const ModelRequest& request) {
   auto begin = std::chrono::steady_clock::now();
   InstructionCount count;
   if (!run_structured_passes(out.frontend, answers, request.passes, out.passes)) return;
-  out.program = plan_model(out.frontend, *out.checkpoint, request);
+  opt::ParamReads reads;
+  out.program = plan_model(out.frontend, *out.checkpoint, request, &reads);
   if (out.program) {
     out.program->model = out.program_name;
     if (!out.task.empty()) out.program->task = out.task;
+    for (const std::string& text : out.checkpoint->warnings)
+      out.warnings.push_back(text + " [FILE-CONFIG]");
+    std::string unread = unread_warning(reads, params);
+    if (!unread.empty()) out.warnings.push_back(unread + " [W-PARAM-EXTRA]");
   }
   out.plan_ms = milliseconds_since(begin);
   out.plan_instructions = count.read();

@@ -49,6 +49,7 @@ struct Compiled {
   std::optional<int64_t> plan_instructions;  // where the machine counts them
   PassReport passes;
   std::vector<std::string> notes;
+  std::vector<std::string> warnings;  // about the checkpoint, with their codes
   bool ok() const { return !error && program.has_value(); }
 };
 

@@ -69,6 +69,8 @@ class Materializer : public Rewriter {
       bool fallback = answer.has_default || answer.value.has_value();
       read.outcome = fallback ? ConfigRead::Outcome::Defaulted : ConfigRead::Outcome::Missing;
       read.value.clear();
+      if (answer.value && answer.value->kind == ConstValue::Kind::Int)
+        read.value = std::to_string(answer.value->integer);
     }
     reads.push_back(std::move(read));
     if (answer.converted_from.empty()) return;

@@ -133,6 +133,12 @@ def test_gguf_headers() -> None:
         data = bytearray(ck.gguf_raw(base, []))
         data[4:8] = struct.pack("<I", version)
         gguf_case(f"version {version}", bytes(data), says=says)
+    fewer = [p for p in ck.gguf_metadata() if p[0] != "llama.vocab_size"]
+    gguf_case(
+        "vocabulary of other size than the embedding",
+        ck.gguf([*fewer, ("llama.vocab_size", ck.U32, ck.VOCAB // 2)]),
+        says=f"`token_embd.weight` has {ck.VOCAB} rows, but `llama.vocab_size` is {ck.VOCAB // 2}",
+    )
     path = S.folder / "other.gguf"
     path.write_bytes(b"GGML" + b"\0" * 64)
     S.fails("gguf: other magic", ["inspect", path], 3, "FILE-FORMAT", says="GGUF")

@@ -87,6 +87,16 @@ def test_safetensors_headers() -> None:
         "FILE-(JSON|FORMAT)",
         says="twice|duplicate",
     )
+    case("nothing but data", ck.raw_safetensors({}, data), says="64 bytes follow")
+    case(
+        "bytes after the last tensor",
+        ck.raw_safetensors({"a": entry()}, data),
+        says="48 bytes",
+    )
+    two = {"a": entry(), "b": entry(offsets=(8, 24))}
+    case("tensors that overlap", ck.raw_safetensors(two, data[:24]), says="`b` begins")
+    two["b"] = entry(offsets=(20, 36))
+    case("bytes between tensors", ck.raw_safetensors(two, data[:36]), says="`b` begins")
     case("length 2^62", ck.raw_safetensors({}, data, length=1 << 62))
     case("length 2^64-1", ck.raw_safetensors({}, data, length=(1 << 64) - 1))
     case(

@@ -194,24 +194,35 @@ void BoundModel::bind_phases(const BindOptions& options) {
   }
 }
 
-void BoundModel::prepare(size_t phase, ThreadPool& pool) {
-  if (prepared_[phase] != 0) return;
+bool BoundModel::prepare(size_t phase, ThreadPool& pool, const CancelFlag* cancel) {
+  if (prepared_[phase] != 0) return true;
   std::vector<Bound*> waiting;
   for (WeightId id : bound_.phases[phase].weights) {
     Bound& bound = weights_[static_cast<size_t>(id.index)];
     if (!bound.ready) waiting.push_back(&bound);
   }
-  // One walk by all workers; source pages go back as soon as nobody reads them any more.
+  // One walk by all workers; source pages go back as soon as nobody reads them any more. Worker 0
+  // reads the cancel flag before a barrier and all obey after it.
+  bool stop[2] = {false, false};
   pool.run([&](int part, int parts) {
+    int turn = 0;
     for (Bound* bound : waiting) {
       pack(*bound, part, parts, pool);
-      const bool copied = !bound->held.copies.empty() || bound->format != nullptr;
-      if (copied) pool.barrier();
-      if (part == 0 && copied) release(*bound);
+      if (bound->held.copies.empty() && bound->format == nullptr) continue;
+      if (part == 0) stop[turn] = cancel != nullptr && cancel->is_set();
+      pool.barrier();
+      if (part == 0) {
+        release(*bound);
+        bound->ready = true;
+      }
+      if (stop[turn]) return;
+      turn = 1 - turn;
     }
   });
+  if (stop[0] || stop[1]) return false;
   for (Bound* bound : waiting) bound->ready = true;
   prepared_[phase] = 1;
+  return true;
 }
 
 // A part of a weight's copies, then of its packed form.

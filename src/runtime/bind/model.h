@@ -59,8 +59,9 @@ class BoundModel {
   const Program& program() const { return program_; }
   const BoundProgram& bound() const { return bound_; }
   // Packs and copies what the phase reads and is not there yet, on all workers, and gives the pages
-  // of packed tensors back. Cheap when nothing is left to do.
-  void prepare(size_t phase, ThreadPool& pool);
+  // of packed tensors back. Cheap when nothing is left to do. False when `cancel` ended it between
+  // two weights: the rest waits for the next call.
+  bool prepare(size_t phase, ThreadPool& pool, const CancelFlag* cancel = nullptr);
   std::vector<WeightReport> weights() const;
   // Of weights and constants; states and arena are the caller's to add.
   MemoryAnswer memory() const;

@@ -49,27 +49,30 @@ std::vector<std::string> architectures_of(const ConfigValue& config) {
   return out;
 }
 
-Result<void> read_config(Checkpoint& checkpoint) {
+Result<void> read_config(Checkpoint& checkpoint, bool text_only) {
   std::string path = path_join(checkpoint.directory, "config.json");
-  AXON_TRY(std::optional<ConfigValue> config, read_json_file(path));
+  AXON_TRY(std::optional<ConfigValue> config, read_json_object(path));
+  if (!config && text_only) return {};
   if (!config) {
     return Error{"FILE-MODEL", "`" + checkpoint.directory + "` has no config.json", path, -1,
                  "a model is a directory with config.json and .safetensors files, or a .gguf file"};
-  }
-  if (config->kind != ConfigValue::Kind::Map) {
-    return Error{"FILE-CONFIG", "`" + path + "` is not a JSON object", path, 0, {}};
   }
   checkpoint.config = std::move(*config);
   checkpoint.architectures = architectures_of(checkpoint.config);
   return {};
 }
 
-Result<Checkpoint> open_gguf(std::unique_ptr<ModelFile> file) {
+Result<Checkpoint> open_gguf(std::unique_ptr<ModelFile> file, bool text_only) {
   Checkpoint out;
   out.kind = CheckpointKind::Gguf;
   out.path = file->path();
   out.directory = parent_path(out.path);
   AXON_TRY(GgufHeader header, read_gguf_header(*file));
+  if (text_only) {
+    out.gguf = std::move(header);
+    AXON_TRY_VOID(read_gguf_text(out));
+    return out;
+  }
   const ConfigValue* parts = header.metadata.member("split.count");
   if (parts && parts->kind == ConfigValue::Kind::Int && parts->integer > 1) {
     return Error{"FILE-SHARD",
@@ -96,7 +99,7 @@ Result<Checkpoint> open_gguf(std::unique_ptr<ModelFile> file) {
   files.push_back(std::move(file));
   AXON_TRY(out.params, make_tensor_source(std::move(files), std::move(tensors)));
   out.gguf = std::move(header);
-  read_gguf_text(out);
+  AXON_TRY_VOID(read_gguf_text(out));
   return out;
 }
 
@@ -115,20 +118,23 @@ std::optional<std::string> lone_gguf(const std::string& path) {
 Result<Checkpoint> open_directory(const std::string& path, const CheckpointOptions& options) {
   if (auto gguf = lone_gguf(path)) {
     AXON_TRY(std::unique_ptr<ModelFile> file, ModelFile::open(*gguf, options.access));
-    return open_gguf(std::move(file));
+    return open_gguf(std::move(file), options.text_only);
   }
   Checkpoint out;
   out.kind = CheckpointKind::Directory;
   out.path = out.directory = path;
-  AXON_TRY_VOID(read_config(out));
-  AXON_TRY(out.params, open_safetensors_directory(path, options.access));
+  AXON_TRY_VOID(read_config(out, options.text_only));
+  if (!options.text_only) {
+    AXON_TRY(out.params, open_safetensors_directory(path, options.access));
+  }
   AXON_TRY_VOID(read_side_files(out));
   return out;
 }
 
 Result<Checkpoint> open_file(const std::string& path, const CheckpointOptions& options) {
   AXON_TRY(std::unique_ptr<ModelFile> file, ModelFile::open(path, options.access));
-  if (ends_with(path, ".gguf") || looks_like_gguf(*file)) return open_gguf(std::move(file));
+  if (ends_with(path, ".gguf") || looks_like_gguf(*file))
+    return open_gguf(std::move(file), options.text_only);
   if (!ends_with(path, ".safetensors")) {
     return Error{
         "FILE-MODEL", "`" + path + "` is neither a .gguf nor a .safetensors file", path, 0, {}};
@@ -137,8 +143,10 @@ Result<Checkpoint> open_file(const std::string& path, const CheckpointOptions& o
   out.kind = CheckpointKind::Safetensors;
   out.path = path;
   out.directory = parent_path(path);
-  AXON_TRY_VOID(read_config(out));
-  AXON_TRY(out.params, open_safetensors_file(path, options.access));
+  AXON_TRY_VOID(read_config(out, options.text_only));
+  if (!options.text_only) {
+    AXON_TRY(out.params, open_safetensors_file(path, options.access));
+  }
   AXON_TRY_VOID(read_side_files(out));
   return out;
 }

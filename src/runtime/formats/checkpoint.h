@@ -37,6 +37,9 @@ struct CheckpointOptions {
   DataAccess access = DataAccess::Map;
   // Folder that holds `models--ORG--NAME` entries; empty: found by Hugging Face's variables.
   std::string hub_cache;
+  // Only what turns text into ids and back is wanted: config and weights may be missing, and
+  // `params` stays null.
+  bool text_only = false;
 };
 
 enum class CheckpointKind : uint8_t { Directory, Gguf, Safetensors };
@@ -52,8 +55,9 @@ struct Checkpoint {
   std::vector<ChatTemplate> chat_templates;                         // "default" first
   std::vector<std::pair<std::string, std::string>> special_tokens;  // bos_token → its text, …
   SentencePooling sentence;
-  std::vector<std::string> notes;  // what a reader of `inspect` should know
-  std::optional<GgufHeader> gguf;  // of a .gguf file
+  std::vector<std::string> notes;     // what a reader of `inspect` should know
+  std::vector<std::string> warnings;  // what whoever uses the checkpoint should know
+  std::optional<GgufHeader> gguf;     // of a .gguf file
 };
 
 // `model`: a directory with config.json and safetensors or with one .gguf file alone, a .gguf file,

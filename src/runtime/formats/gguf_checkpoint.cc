@@ -16,6 +16,10 @@ using Kind = ConfigValue::Kind;
 constexpr double kLowFreqFactor = 1, kHighFreqFactor = 4;
 constexpr int64_t kOriginalContext = 8192;
 
+// Metadata names special tokens as `tokenizer.ggml.NAME_token_id`.
+constexpr std::string_view kSpecialIds[] = {"bos",       "eos",     "eot", "eom", "unknown",
+                                            "seperator", "padding", "cls", "mask"};
+
 const StoredTensor* find_tensor(const GgufHeader& header, std::string_view name) {
   for (const StoredTensor& tensor : header.tensors) {
     if (tensor.name == name) return &tensor;
@@ -72,6 +76,12 @@ class ConfigBuilder {
     }
     if (!rule.rows_of.empty()) {
       const StoredTensor* tensor = find_tensor(header_, rule.rows_of);
+      // Metadata may say the number of rows too, under the same name.
+      const ConfigValue* said = header_.metadata.member(table_.arch + "." + rule.key);
+      if (tensor && said && !(said->kind == Kind::Int && said->integer == tensor->shape[0])) {
+        return tensor_error(*tensor, "has " + std::to_string(tensor->shape[0]) + " rows, but `" +
+                                         table_.arch + "." + rule.key + "` is " + said->show());
+      }
       if (tensor) return std::optional(ConfigValue::of(tensor->shape[0]));
     }
     if (!rule.has.empty() || !rule.lacks.empty()) {
@@ -254,24 +264,31 @@ Result<std::vector<SourceTensor>> gguf_tensors(const GgufTable& table, const Ggu
   return out;
 }
 
-void read_gguf_text(Checkpoint& checkpoint) {
+Result<void> read_gguf_text(Checkpoint& checkpoint) {
   const ConfigValue& metadata = checkpoint.gguf->metadata;
-  auto id = [&](std::string_view name) {
-    return metadata.member("tokenizer.ggml." + std::string(name) + "_token_id");
+  auto key = [](std::string_view name) {
+    return "tokenizer.ggml." + std::string(name) + "_token_id";
   };
+  auto id = [&](std::string_view name) { return metadata.member(key(name)); };
   GenerationConfig& generation = checkpoint.generation;
+  for (std::string_view name : kSpecialIds) {
+    const ConfigValue* value = id(name);
+    if (!value || value->kind == Kind::Int) continue;
+    return Error{
+        "FILE-FORMAT",
+        "`" + checkpoint.path + "`: `" + key(name) + "` is " + value->show() + ", expected an id",
+        checkpoint.path,
+        -1,
+        {}};
+  }
   for (std::string_view name : {"eos", "eot", "eom"}) {
     const ConfigValue* value = id(name);
     auto& ids = generation.eos_ids;
-    if (value && value->kind == Kind::Int &&
-        std::find(ids.begin(), ids.end(), value->integer) == ids.end()) {
+    if (value && std::find(ids.begin(), ids.end(), value->integer) == ids.end())
       ids.push_back(value->integer);
-    }
   }
-  if (const ConfigValue* bos = id("bos"); bos && bos->kind == Kind::Int)
-    generation.bos_id = bos->integer;
-  if (const ConfigValue* pad = id("padding"); pad && pad->kind == Kind::Int)
-    generation.pad_id = pad->integer;
+  if (const ConfigValue* bos = id("bos")) generation.bos_id = bos->integer;
+  if (const ConfigValue* pad = id("padding")) generation.pad_id = pad->integer;
 
   const ConfigValue* start = checkpoint.config.member("decoder_start_token_id");
   if (start && start->kind == Kind::Int) generation.decoder_start_id = start->integer;
@@ -288,14 +305,16 @@ void read_gguf_text(Checkpoint& checkpoint) {
 
   const GgufArray* encoded = checkpoint.gguf->array("tokenizer.ggml.tokens");
   auto tokens = encoded ? string_items(*encoded) : std::nullopt;
-  if (!tokens) return;
-  for (auto [key, name] : {std::pair{"bos_token", "bos"}, std::pair{"eos_token", "eos"},
-                           std::pair{"unk_token", "unknown"}, std::pair{"pad_token", "padding"},
-                           std::pair{"sep_token", "seperator"}, std::pair{"cls_token", "cls"},
-                           std::pair{"mask_token", "mask"}}) {
+  check_special_ids(checkpoint, tokens ? static_cast<int64_t>(tokens->size()) : 0);
+  if (!tokens) return {};
+  for (auto [token, name] : {std::pair{"bos_token", "bos"}, std::pair{"eos_token", "eos"},
+                             std::pair{"unk_token", "unknown"}, std::pair{"pad_token", "padding"},
+                             std::pair{"sep_token", "seperator"}, std::pair{"cls_token", "cls"},
+                             std::pair{"mask_token", "mask"}}) {
     std::string text = token_at(*tokens, id(name));
-    if (!text.empty()) checkpoint.special_tokens.emplace_back(key, std::move(text));
+    if (!text.empty()) checkpoint.special_tokens.emplace_back(token, std::move(text));
   }
+  return {};
 }
 
 }  // namespace axon::formats

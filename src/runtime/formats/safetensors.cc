@@ -1,6 +1,8 @@
 // Reads the header of a safetensors file: names, element types, shapes and byte ranges.
 #include "runtime/formats/safetensors.h"
 
+#include <algorithm>
+
 #include "runtime/formats/json.h"
 
 namespace axon::formats {
@@ -39,6 +41,7 @@ class HeaderReader {
       AXON_TRY(StoredTensor tensor, read_entry(name, entry));
       out.tensors.push_back(std::move(tensor));
     }
+    AXON_TRY_VOID(check_layout(out.tensors));
     return out;
   }
 
@@ -103,6 +106,34 @@ class HeaderReader {
     }
     out.offset = data_begin_ + static_cast<uint64_t>(begin.integer);
     return {};
+  }
+
+  // Tensors follow one another from the first byte of the data to the last of the file.
+  Result<void> check_layout(const std::vector<StoredTensor>& tensors) const {
+    std::vector<const StoredTensor*> order;
+    for (const StoredTensor& tensor : tensors) order.push_back(&tensor);
+    std::stable_sort(order.begin(), order.end(), [](const StoredTensor* a, const StoredTensor* b) {
+      return a->offset != b->offset ? a->offset < b->offset : a->bytes < b->bytes;
+    });
+    uint64_t end = data_begin_;
+    std::string before = "the data begins";
+    for (const StoredTensor* tensor : order) {
+      if (tensor->offset != end) {
+        return format_error(tensor->name, "tensor `" + tensor->name + "` begins at byte " +
+                                              std::to_string(tensor->offset) +
+                                              " of the file, but " + before + " at byte " +
+                                              std::to_string(end));
+      }
+      end += tensor->bytes;
+      before = "`" + tensor->name + "` before it ends";
+    }
+    if (end == file_.size()) return {};
+    return Error{"FILE-FORMAT",
+                 "`" + file_.path() + "`: " + std::to_string(file_.size() - end) +
+                     " bytes follow the data of the last tensor",
+                 file_.path(),
+                 static_cast<int64_t>(end),
+                 {}};
   }
 
   const ModelFile& file_;

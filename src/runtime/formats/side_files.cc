@@ -160,13 +160,41 @@ Result<std::optional<ConfigValue>> read_json_file(const std::string& path) {
   return std::optional<ConfigValue>(std::move(value));
 }
 
+Result<std::optional<ConfigValue>> read_json_object(const std::string& path) {
+  AXON_TRY(std::optional<ConfigValue> value, read_json_file(path));
+  if (value && value->kind != Kind::Map)
+    return Error{"FILE-CONFIG", "`" + path + "` is not a JSON object", path, 0, {}};
+  return value;
+}
+
+void check_special_ids(Checkpoint& checkpoint, int64_t count) {
+  constexpr int64_t kNone = -1, kNoneUnsigned = 0xFFFFFFFF;
+  auto valid = [&](std::string_view what, int64_t id) {
+    if (id == kNone || id == kNoneUnsigned) return false;
+    if (id >= 0 && (count == 0 || id < count)) return true;
+    checkpoint.warnings.push_back(
+        "`" + std::string(what) + "` " + std::to_string(id) + " is not one of the model's " +
+        (count > 0 ? std::to_string(count) + " tokens" : "tokens") + " and is ignored");
+    return false;
+  };
+  GenerationConfig& generation = checkpoint.generation;
+  std::erase_if(generation.eos_ids, [&](int64_t id) { return !valid("eos_token_id", id); });
+  for (auto [what, id] : {std::pair{"bos_token_id", &generation.bos_id},
+                          std::pair{"pad_token_id", &generation.pad_id},
+                          std::pair{"decoder_start_token_id", &generation.decoder_start_id}}) {
+    if (*id && !valid(what, **id)) id->reset();
+  }
+}
+
 Result<void> read_side_files(Checkpoint& checkpoint) {
   // The model config says what ends a text where the generation config does not.
   std::string path = path_join(checkpoint.directory, "generation_config.json");
-  AXON_TRY(std::optional<ConfigValue> generation, read_json_file(path));
+  AXON_TRY(std::optional<ConfigValue> generation, read_json_object(path));
   AXON_TRY_VOID(GenerationReader(checkpoint.config, path_join(checkpoint.directory, "config.json"))
                     .run_ids(checkpoint.generation));
   if (generation) AXON_TRY_VOID(GenerationReader(*generation, path).run_all(checkpoint.generation));
+  const ConfigValue* size = checkpoint.config.member("vocab_size");
+  check_special_ids(checkpoint, size && size->kind == Kind::Int ? size->integer : 0);
 
   std::string jinja = path_join(checkpoint.directory, "chat_template.jinja");
   if (file_exists(jinja)) {
@@ -182,13 +210,13 @@ Result<void> read_side_files(Checkpoint& checkpoint) {
                  std::move(text));
   }
   AXON_TRY(std::optional<ConfigValue> tokenizer,
-           read_json_file(path_join(checkpoint.directory, "tokenizer_config.json")));
+           read_json_object(path_join(checkpoint.directory, "tokenizer_config.json")));
   if (tokenizer) {
     add_templates(*tokenizer, checkpoint.chat_templates);
     add_special_tokens(*tokenizer, checkpoint.special_tokens);
   }
   AXON_TRY(std::optional<ConfigValue> special,
-           read_json_file(path_join(checkpoint.directory, "special_tokens_map.json")));
+           read_json_object(path_join(checkpoint.directory, "special_tokens_map.json")));
   if (special) add_special_tokens(*special, checkpoint.special_tokens);
   return read_pooling(checkpoint);
 }

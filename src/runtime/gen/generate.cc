@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cmath>
 #include <string>
 
 namespace axon::runtime {
@@ -30,8 +31,8 @@ struct Loop {
   Result<RunStatus> feed_prompts(const std::vector<std::vector<int64_t>>& prompts, int64_t longest);
   Result<RunStatus> feed_encoder(const std::vector<int64_t>& ids, int64_t count,
                                  const uint8_t* valid);
-  bool choose();
-  void choose_for(int64_t row);
+  Result<bool> choose();
+  Result<void> choose_for(int64_t row);
   void cancel_rest();
 };
 
@@ -63,14 +64,15 @@ Result<RunStatus> Loop::feed_prompts(const std::vector<std::vector<int64_t>>& pr
   return session.feed(ids.data(), longest, padded ? valid.data() : nullptr, cancel);
 }
 
-void Loop::choose_for(int64_t row) {
+Result<void> Loop::choose_for(int64_t row) {
   RowResult& result = rows[static_cast<size_t>(row)];
   next[static_cast<size_t>(row)] = options.pad_id;
-  if (result.finish != Finish::Running) return;
+  if (result.finish != Finish::Running) return {};
+  AXON_TRY_VOID(check_scores(session.logits(row), session.vocabulary()));
   const Choice choice = samplers[static_cast<size_t>(row)].choose(session.logits(row));
   if (std::find(options.eos.begin(), options.eos.end(), choice.id) != options.eos.end()) {
     result.finish = Finish::Eos;
-    return;
+    return {};
   }
   next[static_cast<size_t>(row)] = choice.id;
   result.ids.push_back(choice.id);
@@ -84,11 +86,12 @@ void Loop::choose_for(int64_t row) {
   } else if (static_cast<int64_t>(result.ids.size()) >= room) {
     result.finish = Finish::Length;
   }
+  return {};
 }
 
 // False when no row runs any more.
-bool Loop::choose() {
-  for (int64_t row = 0; row < session.rows(); ++row) choose_for(row);
+Result<bool> Loop::choose() {
+  for (int64_t row = 0; row < session.rows(); ++row) AXON_TRY_VOID(choose_for(row));
   return std::any_of(rows.begin(), rows.end(),
                      [](const RowResult& r) { return r.finish == Finish::Running; });
 }
@@ -100,6 +103,26 @@ void Loop::cancel_rest() {
 }
 
 }  // namespace
+
+Result<void> check_scores(const float* logits, int64_t count) {
+  bool ordered = true, any = false;
+  for (int64_t i = 0; i < count; ++i) {
+    ordered &= logits[i] < INFINITY;  // false for NaN too
+    any |= logits[i] > -INFINITY;
+  }
+  if (ordered && any) return {};
+  const auto* bad = std::find_if(logits, logits + count,
+                                 [&](float v) { return !ordered ? !(v < INFINITY) : true; });
+  return Error{"RUN-VALUE",
+               "the logits are not finite: that of token " + std::to_string(bad - logits) + " is " +
+                   (std::isnan(*bad) ? "NaN"
+                    : *bad > 0       ? "infinite"
+                                     : "minus infinity"),
+               {},
+               -1,
+               "weights that are not finite do that, or numbers too large for the numeric preset; "
+               "`--math exact` has the widest range"};
+}
 
 Result<std::vector<RowResult>> generate(Session& session,
                                         const std::vector<std::vector<int64_t>>& prompts,
@@ -144,7 +167,9 @@ Result<std::vector<RowResult>> generate(Session& session,
   const double begin = seconds();
   AXON_TRY(RunStatus status, loop.feed_prompts(prompts, longest));
   const double middle = seconds();
-  while (status == RunStatus::Done && loop.choose()) {
+  while (status == RunStatus::Done) {
+    AXON_TRY(const bool more, loop.choose());
+    if (!more) break;
     AXON_TRY(status, session.feed(loop.next.data(), 1, nullptr, cancel));
   }
   if (status == RunStatus::Cancelled) loop.cancel_rest();

@@ -10,6 +10,10 @@
 
 namespace axon::runtime {
 
+// Whether a token can be chosen by these scores: none is NaN or infinite, but some may be minus
+// infinity. Errors: RUN-VALUE.
+Result<void> check_scores(const float* logits, int64_t count);
+
 enum class Finish : uint8_t {
   Running,
   Eos,     // an end token was chosen; it is not among the result's ids

@@ -69,7 +69,7 @@ int Model::phase_index(std::string_view name, bool masked) const {
 
 Result<RunStatus> Model::run(int phase, const Bindings& bindings, const View* inputs,
                              const View* states, const CancelFlag* cancel) {
-  bound_->prepare(static_cast<size_t>(phase), *pool_);
+  if (!bound_->prepare(static_cast<size_t>(phase), *pool_, cancel)) return RunStatus::Cancelled;
   return executor(phase).run(bindings, inputs, states, cancel);
 }
 
