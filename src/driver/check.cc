@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <map>
 #include <set>
+#include <unordered_set>
 
 #include "model/buffers.h"
 #include "model/name_groups.h"
@@ -103,11 +104,15 @@ std::string list_of(const std::vector<std::string>& names) {
 
 std::vector<std::string> unread_tensors(const opt::ParamReads& reads,
                                         const model::ParamIndex& params) {
-  const ReadCounts counts = count_reads(reads, params);
+  std::unordered_set<std::string_view> asked;
+  for (const opt::ParamRead& read : reads.all) asked.insert(read.key);
   std::vector<std::string> out;
   for (const model::TensorInfo& tensor : params.tensors()) {
-    if (!counts.count(tensor.name)) out.push_back(tensor.name);
+    if (!asked.count(tensor.name)) out.push_back(tensor.name);
   }
+  if (out.empty()) return out;
+  const ReadCounts counts = count_reads(reads, params);  // some serve keys of other names
+  std::erase_if(out, [&](const std::string& name) { return counts.count(name) != 0; });
   return out;
 }
 

@@ -2,6 +2,8 @@
 #include "driver/config_notes.h"
 
 #include <algorithm>
+#include <utility>
+#include <vector>
 
 #include "support/text.h"
 #include "syntax/walk.h"
@@ -80,7 +82,8 @@ class ConfigNotes {
     return nullptr;
   }
 
-  // Names in the failing expression itself, and in the conditions that led to it.
+  // Constants in the failing expression and in the conditions that led to it. A choice among kinds
+  // goes by a text: where there are such constants, the others are left out.
   void constants_behind(Diagnostic& d) {
     std::vector<NameId> names;
     auto add = [&](ExprId, const Expr& e) {
@@ -104,25 +107,33 @@ class ConfigNotes {
     for (const Definition& def : program_.definitions) {
       if (contains(def.span, d.span)) walk(def, ast, {expression, statement});
     }
+    std::vector<std::pair<const Definition*, const sema::ConfigRead*>> found;
     for (NameId name : names) {
-      if (const Definition* def = constant(name)) value_of(*def, d);
+      const Definition* def = constant(name);
+      const sema::ConfigRead* read = def ? read_of(*def) : nullptr;
+      if (read) found.emplace_back(def, read);
+    }
+    auto is_text = [](const auto& one) { return starts_with(one.second->value, "\""); };
+    if (std::any_of(found.begin(), found.end(), is_text))
+      std::erase_if(found, [&](const auto& one) { return !is_text(one); });
+    for (auto [def, read] : found) {
+      const std::string name(session_.names.text(def->name));
+      bool given = read->outcome == sema::ConfigRead::Outcome::Read;
+      note(d, read->span,
+           given
+               ? "`" + name + "` is " + read->value + ", from configuration key `" + read->key + "`"
+               : "`" + name + "` has its default, as the configuration lacks `" + read->key + "`");
     }
   }
 
   // The read that gave a constant its value: the first one in it that found its key.
-  void value_of(const Definition& def, Diagnostic& d) {
-    const std::string name(session_.names.text(def.name));
+  const sema::ConfigRead* read_of(const Definition& def) const {
     for (auto wanted : {sema::ConfigRead::Outcome::Read, sema::ConfigRead::Outcome::Defaulted}) {
       for (const sema::ConfigRead& read : reads_) {
-        if (read.outcome != wanted || !contains(def.span, read.span)) continue;
-        bool found = wanted == sema::ConfigRead::Outcome::Read;
-        note(d, read.span,
-             found
-                 ? "`" + name + "` is " + read.value + ", from configuration key `" + read.key + "`"
-                 : "`" + name + "` has its default, as the configuration lacks `" + read.key + "`");
-        return;
+        if (read.outcome == wanted && contains(def.span, read.span)) return &read;
       }
     }
+    return nullptr;
   }
 
   sema::Session& session_;

@@ -195,13 +195,13 @@ void compile_opened(Compiled& out, const ModelRequest& request) {
   if (out.program) {
     out.program->model = out.program_name;
     if (!out.task.empty()) out.program->task = out.task;
-    for (const std::string& text : out.checkpoint->warnings)
-      out.warnings.push_back(text + " [FILE-CONFIG]");
-    std::string unread = unread_warning(reads, params);
-    if (!unread.empty()) out.warnings.push_back(unread + " [W-PARAM-EXTRA]");
   }
   out.plan_ms = milliseconds_since(begin);
   out.plan_instructions = count.read();
+  for (const std::string& text : out.checkpoint->warnings)
+    out.warnings.push_back(text + " [FILE-CONFIG]");
+  std::string unread = out.program ? unread_warning(reads, params) : std::string();
+  if (!unread.empty()) out.warnings.push_back(unread + " [W-PARAM-EXTRA]");
 }
 
 Result<std::unique_ptr<runtime::Model>> load_model(Compiled& compiled, const ModelRequest& request,
