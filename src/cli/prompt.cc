@@ -108,9 +108,10 @@ Result<Prompt> run_prompt(const LoadedModel& loaded, const RunOptions& options) 
     AXON_TRY(prompt.ids, parse_ids(options.prompt_ids, "--prompt-ids"));
     return prompt;
   }
-  std::string text = options.prompt, file = options.prompt_file;
-  if (file.empty() && (text == "-" || (!options.prompt_given && !::isatty(STDIN_FILENO))))
-    file = "-";
+  std::string text = options.prompt;
+  bool piped = options.prompt_file.empty() &&
+               (text == "-" || (!options.prompt_given && !::isatty(STDIN_FILENO)));
+  std::string file = piped ? std::string(1, '-') : options.prompt_file;
   if (!file.empty()) {
     AXON_TRY(text, read_given(file));
   }
