@@ -21,10 +21,15 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 MOST_INSTRUCTIONS = 150_000_000  # text to plan of 30 layers, library included
 MOST_GROWTH = 1.3  # from text to plan, from 8 layers to 80
 MOST_PLAN_GROWTH = 3.6  # of planning alone, most of which is the copies of layers
+MOST_EMITTED = 1.7 * MOST_INSTRUCTIONS  # text to the source of a target
 LEAST_INSTRUCTIONS = 1_000_000  # fewer mean that nothing was counted
 # From the text of the program on. The names are those of the functions that `bench --compile` calls.
 TEXT_TO_GRAPH = "axon::driver::compile_text(*"
 GRAPH_TO_PLAN = "axon::plan::plan(*"
+GRAPH_TO_SOURCE = (
+    "axon::driver::run_structured_passes(*",
+    "axon::driver::emit_source*",
+)
 
 
 # ---- checkpoints of headers only -------------------------------------------------------------
@@ -138,6 +143,28 @@ def instructions(words: list, *functions: str) -> int:
         print(done.stderr[-2000:])
         return -1
     return int(found.group(1))
+
+
+def test_emitted_budget() -> None:
+    """Text to the source of each target."""
+    if shutil.which("valgrind") is None:
+        print("SKIP instruction budget: valgrind is not installed")
+        return
+    model = llama(S.folder / "llama-emitted", 30)
+
+    def count(target: str) -> int:
+        words = ["compile", model, "--target", target]
+        words += ["-o", S.folder / f"emitted-{target}.py"]
+        return instructions(words, TEXT_TO_GRAPH, *GRAPH_TO_SOURCE)
+
+    targets = ["torch", "jax"]
+    for target, found in zip(targets, S.each(count, targets)):
+        print(f"text to {target}, 30 layers: {found:,} of {MOST_EMITTED:,.0f}")
+        S.check(
+            f"text to {target} within the budget",
+            LEAST_INSTRUCTIONS < found <= MOST_EMITTED,
+            f"{found}",
+        )
 
 
 def test_budget() -> None:
@@ -254,6 +281,7 @@ def main() -> None:
     test_no_general_instructions({"llama": small, "gpt2": other, "bert": encoder})
     test_tokens(small, other)
     test_budget()
+    test_emitted_budget()
     test_zoo_budget()
     os.environ.setdefault("AXON_CACHE", str(pathlib.Path.home() / ".cache" / "axon"))
     model = demo_model()
