@@ -2,11 +2,13 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <memory>
 
 #include "cli/json.h"
 #include "cli/model_setup.h"
 #include "cli/output.h"
 #include "cli/report.h"
+#include "cli/signals.h"
 #include "cli/verbs.h"
 #include "driver/check.h"
 #include "driver/target.h"
@@ -56,6 +58,7 @@ void note_stages(const driver::Frontend& frontend) {
 }  // namespace
 
 int verb_check(const Options& options) {
+  auto compiling = std::make_unique<NothingToKeep>(options.common.json);
   auto target = driver::find_target(request_of(options.model), options.check.target,
                                     options.check.checkpoint);
   if (!target) return report_error(target.error(), options.common);
@@ -70,6 +73,7 @@ int verb_check(const Options& options) {
   std::optional<driver::CheckReport> report;
   if (target->checkpoint)
     report = driver::check_checkpoint(frontend, *target->checkpoint, target->request);
+  compiling.reset();
   if (report && !options.common.json && !options.common.quiet) put(driver::show(*report));
   frontend.session->sink.sort();
   if (options.common.json) {
@@ -159,8 +163,10 @@ int verb_dump(const Options& options) {
   if (auto known = driver::check_passes(target->request.passes); !known)
     return report_error(known.error(), options.common);
   std::string text;
+  auto compiling = std::make_unique<NothingToKeep>(options.common.json);
   int status = *stage == driver::Stage::Plan ? dump_plan(options, *target, text)
                                              : dump_program(options, *target, *stage, text);
+  compiling.reset();
   if (status != 0) return status;
   if (options.dump.output.empty()) {
     put(text);

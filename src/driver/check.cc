@@ -50,10 +50,6 @@ void add_config(const sema::Materialized& program, const model::ConfigValue& con
   add_ignored(config, "", asked, report);
 }
 
-void add_once(std::vector<std::string>& names, const std::string& name) {
-  if (std::find(names.begin(), names.end(), name) == names.end()) names.push_back(name);
-}
-
 // Stored name → call → reads.
 using ReadCounts = std::map<std::string, std::map<int32_t, int>>;
 
@@ -70,10 +66,10 @@ ReadCounts count_reads(const opt::ParamReads& reads, const model::ParamIndex& pa
 
 void add_tensors(const opt::ParamReads& reads, const model::ParamIndex& params,
                  CheckReport& report) {
+  std::unordered_set<std::string_view> named;
   for (const opt::ParamRead& read : reads.all) {
-    if (read.outcome == Outcome::Missing) add_once(report.missing, read.key);
-    if (read.outcome == Outcome::Shape || read.outcome == Outcome::Type)
-      add_once(report.misfit, read.key);
+    if (!read.fails() || !named.insert(read.key).second) continue;
+    (read.outcome == Outcome::Missing ? report.missing : report.misfit).push_back(read.key);
   }
   const ReadCounts counts = count_reads(reads, params);
   for (const model::TensorInfo& tensor : params.tensors()) {

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <set>
+#include <unordered_set>
 
 #include "model/name_groups.h"
 #include "support/text.h"
@@ -51,14 +52,17 @@ bool ParamReads::fails() const {
 
 void report_reads(const ParamReads& reads, const model::ParamIndex* params, DiagSink& sink) {
   std::vector<std::vector<const ParamRead*>> buckets;
+  std::vector<std::unordered_set<std::string_view>> known;  // keys of each bucket
   for (const ParamRead& read : reads.all) {
     if (read.outcome == Outcome::Found) continue;
     auto bucket = std::find_if(buckets.begin(), buckets.end(),
                                [&](const auto& b) { return alike(*b[0], read); });
-    if (bucket == buckets.end()) bucket = buckets.emplace(buckets.end());
-    bool known = std::any_of(bucket->begin(), bucket->end(),
-                             [&](const ParamRead* r) { return r->key == read.key; });
-    if (!known) bucket->push_back(&read);
+    if (bucket == buckets.end()) {
+      bucket = buckets.emplace(buckets.end());
+      known.emplace_back();
+    }
+    if (known[static_cast<size_t>(bucket - buckets.begin())].insert(read.key).second)
+      bucket->push_back(&read);
   }
   std::vector<std::string> candidates;
   if (params && !buckets.empty()) candidates = unread(reads, *params);

@@ -41,9 +41,31 @@ def test_config() -> None:
             says="weight",
         )
         S.check(
-            f"config without {key}: source line",
-            "llama.axon:" in answer.err,
+            f"config without {key}: source line, and the default",
+            "llama.axon:" in answer.err
+            and f"the configuration lacks `{key}`; its default" in answer.err,
             answer.err,
+        )
+    for key, config, says in (
+        ("ROPE_TYPE", {"rope_scaling": {"rope_type": "yarn", "factor": 4.0}}, "yarn.*rope_scaling.rope_type"),
+        ("ACTIVATION", {"hidden_act": "glow"}, "glow.*hidden_act"),
+    ):  # fmt: skip
+        case(
+            f"a kind of {key} that the program lacks",
+            run,
+            1,
+            "RUN-NULL",
+            ck.llama_config(**config),
+            says=f"`{key}` is .{says}",
+        )
+    for layers in (3, 20_000, 100_000):
+        config = ck.llama_config(num_hidden_layers=layers)
+        (model / "config.json").write_text(json.dumps(config))
+        S.answers(
+            f"{layers} layers, and weights of two",
+            S.run("check", model),
+            1,
+            err=r"llama\.axon:.*RUN-PARAM.*no tensor `model\.layers\.",
         )
     program = S.folder / "required.axon"
     program.write_text(REQUIRED_KEY)

@@ -364,7 +364,9 @@ bool Specialiser::repeat_by_class(const graph::RepeatInfo& info, const Args& inp
   out_.loops.back().var = loop_var_;
   written_.clear();
   emitter_.begin_loop();
+  const int64_t step = rounds[1] - rounds[0];
   for (int64_t round : rounds) {
+    if (walked_enough(round - rounds[0], step)) return false;
     bool found = false;
     for (size_t c = 0; c < written_.size() && !found; ++c) {
       TreeMap trees;

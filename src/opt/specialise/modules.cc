@@ -12,6 +12,7 @@ namespace {
 
 // A loop that runs longer than this is not unrolled.
 constexpr int64_t kMaxRounds = 1 << 16;
+constexpr int64_t kProbedRounds = 1 << 9;  // of a loop that comes to nothing
 
 }  // namespace
 
@@ -232,6 +233,13 @@ TreeId Specialiser::select(Frame& frame, const std::vector<graph::Operand>& inpu
   return operand(frame, inputs[chosen ? 1 : 2]);
 }
 
+// Where reads have failed there is no plan: enough of them tell what the checkpoint lacks.
+bool Specialiser::walked_enough(int64_t from_first, int64_t step) {
+  if (!broken_ || from_first / step < kProbedRounds) return false;
+  fail("loop has too many rounds");
+  return true;
+}
+
 bool Specialiser::repeat(Frame& frame, const graph::Node& node) {
   const graph::RepeatInfo& info = graph_[frame.id].repeats[static_cast<size_t>(node.repeat)];
   Args inputs;
@@ -250,8 +258,10 @@ bool Specialiser::repeat(Frame& frame, const graph::Node& node) {
     range[i] = *value;
   }
   if (range[2] == 0) return report(Diag::RunStep, {}).valid();
-  if ((range[1] - range[0]) / range[2] > kMaxRounds)
-    return fail("loop has too many rounds").valid();
+  // Of a loop that is too long a few rounds are walked all the same: a checkpoint that lacks what
+  // they read is to be told so, and not left to the first run.
+  const bool too_long = (range[1] - range[0]) / range[2] > kMaxRounds;
+  if (too_long) range[1] = range[0] + range[2] * kProbedRounds;
   Args carries(inputs.begin() + 3,
                inputs.begin() + 3 + static_cast<int64_t>(info.carry_names.size()));
   std::vector<int64_t> rounds;
@@ -261,6 +271,7 @@ bool Specialiser::repeat(Frame& frame, const graph::Node& node) {
     if (!repeat_by_class(info, inputs, rounds, carries)) return false;
   } else {
     for (int64_t i : rounds) {
+      if (walked_enough(i - range[0], range[2])) return false;
       TreeId iter = forest_.integer(dims_.integer(i));
       TreeId result =
           run_module(info.callee, round_args(info, inputs, carries, iter), &node, &frame);
@@ -268,6 +279,7 @@ bool Specialiser::repeat(Frame& frame, const graph::Node& node) {
       carries = carries.size() == 1 ? Args{result} : forest_[result].items;
     }
   }
+  if (too_long) return fail("loop has too many rounds").valid();
   for (size_t i = 0; i < node.outputs.size(); ++i) {
     frame.values[static_cast<size_t>(node.outputs[i].index)] = carries[i];
     if (!check_type(frame, graph_[frame.id].values[node.outputs[i]].type, carries[i])) return false;

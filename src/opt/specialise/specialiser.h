@@ -70,6 +70,7 @@ class Specialiser {
 
   // loops.cc: rounds by class
   using TreeMap = std::unordered_map<TreeId, TreeId, IdHash>;
+  bool walked_enough(int64_t from_first, int64_t step);
   bool repeat_by_class(const graph::RepeatInfo& info, const Args& inputs,
                        const std::vector<int64_t>& rounds, Args& carries);
   bool write_round(const graph::RepeatInfo& info, const Args& inputs, int64_t round, Args& carries);
