@@ -114,7 +114,8 @@ std::vector<std::string> unread_tensors(const opt::ParamReads& reads,
 
 std::string unread_warning(const opt::ParamReads& reads, const model::ParamIndex& params) {
   constexpr size_t kShown = 3;
-  if (reads.stopped) return {};  // which tensors it reads is not known before it runs
+  // Which tensors it reads is not known before it runs; or it is no model of this checkpoint.
+  if (reads.stopped || reads.all.empty()) return {};
   std::vector<std::string> names = unread_tensors(reads, params);
   std::erase_if(names, [&](const std::string& name) {
     const model::TensorInfo* tensor = params.find(name);
