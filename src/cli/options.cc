@@ -128,7 +128,8 @@ void add_embed(CLI::App& app, Options& o) {
 
 void add_verify(CLI::App& app, Options& o) {
   app.add_option("model", o.verify.model, "checkpoint directory");
-  app.add_option("--target", o.verify.targets, "what to compare: native, torch, jax")->delimiter(',');
+  app.add_option("--target", o.verify.targets, "what to compare: native, torch, jax")
+      ->delimiter(',');
   app.add_option("--tiny", o.verify.tiny,
                  "random checkpoints of this FAMILY, or of FAMILY-VARIANT, in place of a model");
   app.add_option("--keep", o.verify.keep, "folder in which the checkpoints of --tiny stay");

@@ -81,6 +81,11 @@ class Model:
         given = {} if mask is None else {self.mask: mask}
         return first(self.call(self.params, ids, **given, **inputs))
 
+    def decoded(self) -> dict[str, np.ndarray]:
+        """Tokens of the decoder, where there is one."""
+        name = "decoder_input_ids"
+        return {name: self.want[name]} if name in self.want else {}
+
     def prompts(self) -> list[np.ndarray]:
         return [self.want[f"prompt.{number}"] for number in range(3)]
 
@@ -129,6 +134,25 @@ def check_states(model: Model) -> None:
     found = np.asarray(model.logits(want["input_ids"], mask=mask, **extra))
     near(found[mask == 1], want["states"][mask == 1], LOGITS, "batch")
     near(model.logits(want["alone.ids"]), want["alone"], LOGITS, "row")
+
+
+def check_answers(model: Model) -> None:
+    """Logits for a source; with it encoded once, in several calls of the decoder, the same."""
+    ids, want = model.want["grad_ids"], model.want["logits"]
+    tokens = model.want["decoder_input_ids"]
+    near(model.logits(ids, decoder_input_ids=tokens), want, LOGITS, "logits")
+    encoded = model.module.compiled_encode(model.params, ids)
+    cache, seen = model.module.init_cache(1, 61), []
+    for place in range(tokens.shape[1]):
+        now = {"decoder_input_ids": tokens[:, place : place + 1], "encoded": encoded}
+        out = model.module.compiled(model.params, ids, **now, past_kv=cache)
+        cache = out.new_kv
+        seen.append(out.logits)
+    near(jnp.concatenate(seen, 1), want, LOGITS, "calls with a cache")
+    sizes = [
+        f._cache_size() for f in (model.module.compiled, model.module.compiled_encode)
+    ]
+    same(sizes, [2, 1], "compilations of the decoder and of the encoder")
 
 
 def check_tokens(found: np.ndarray, model: Model, number: int) -> None:
@@ -200,7 +224,8 @@ def check_gradients(model: Model) -> None:
     ids, weight = model.want["grad_ids"], model.want["grad_weight"]
 
     def loss(params: dict) -> jax.Array:
-        return (first(model.module.forward(params, ids)) * weight).mean()
+        out = first(model.module.forward(params, ids, **model.decoded()))
+        return (out * weight).mean()
 
     found = flat(model, jax.jit(jax.grad(loss))(model.params))
     compared = 0
@@ -218,9 +243,9 @@ def check_half(model: Model) -> None:
     """In bfloat16 everything runs and stays close."""
     params, _ = model.module.load(model.job["folder"], jnp.bfloat16)
     ids = model.want["grad_ids"]
-    found = first(model.call(params, ids))
+    found = first(model.call(params, ids, **model.decoded()))
     same(found.dtype, jnp.bfloat16, "element type")
-    near(found, np.asarray(model.logits(ids)), 0.5, "bfloat16")
+    near(found, np.asarray(model.logits(ids, **model.decoded())), 0.5, "bfloat16")
     if hasattr(model.module, "generate"):
         model.module.generate(params, jnp.array(ids), max_new_tokens=3)
 
@@ -268,6 +293,7 @@ CHECKS: dict[str, Callable[[Model], None]] = {
     "names": check_names,
     "logits": check_logits,
     "states": check_states,
+    "answers": check_answers,
     "cached calls": check_cached,
     "compilations": check_compilations,
     "donated cache": check_donated,

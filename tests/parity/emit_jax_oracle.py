@@ -14,13 +14,14 @@ from emit_pair import first
 from torch import Tensor, nn
 
 
-def answers(folder: pathlib.Path, causal: bool) -> pathlib.Path:
+def answers(folder: pathlib.Path, part: str) -> pathlib.Path:
     """The file with the arrays that the checks want of this checkpoint; asked once."""
     source = source_of(folder)
     key = digest(pathlib.Path(__file__).read_bytes())
     file = tiny_root() / f"jax-{key}" / f"{source.name}.npz"
     if not file.exists():
-        arrays = (ask_causal if causal else ask_encoder)(load(source))
+        asks = {"logits": ask_causal, "states": ask_encoder, "answers": ask_seq2seq}
+        arrays = asks[part](load(source))
         file.parent.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryDirectory(dir=file.parent) as place:
             new = pathlib.Path(place) / file.name
@@ -83,10 +84,26 @@ def ask_encoder(model: nn.Module) -> dict[str, np.ndarray]:
     return arrays | gradients(model, longest)
 
 
-def gradients(model: nn.Module, ids: Tensor) -> dict[str, np.ndarray]:
+def ask_seq2seq(model: nn.Module) -> dict[str, np.ndarray]:
+    """Logits for one source and some tokens of the decoder."""
+    source, tokens = tiny_prompts(model.config.vocab_size)[1:3]
+    ids = torch.tensor([source])
+    decoded = {"decoder_input_ids": torch.tensor([tokens])}
+    with torch.no_grad():
+        logits = first(model(input_ids=ids, **decoded, return_dict=False))
+    arrays = gradients(model, ids, **decoded)
+    named = {"logits": logits.numpy()}
+    return (
+        arrays
+        | named
+        | {name: x.numpy().astype(np.int32) for name, x in decoded.items()}
+    )
+
+
+def gradients(model: nn.Module, ids: Tensor, **more: Tensor) -> dict[str, np.ndarray]:
     """Gradients of the weighted mean of what a call gives, under the checkpoint's names."""
     model.zero_grad()
-    out = first(model(input_ids=ids, return_dict=False))
+    out = first(model(input_ids=ids, **more, return_dict=False))
     weight = np.random.default_rng(3).standard_normal(out.shape, np.float32)
     (out * torch.from_numpy(weight)).mean().backward()
     grads = stored_gradients(model)

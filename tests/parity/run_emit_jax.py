@@ -33,7 +33,11 @@ from run_families import chosen  # noqa: E402
 
 STANDARD = {"collections", "dataclasses", "functools", "json", "math", "pathlib", "re"}
 ALLOWED = STANDARD | {"typing", "jax", "numpy", "safetensors"}
-PARTS = {"causal": ["names", "logits"], "encoder": ["names", "states"]}
+PARTS = {
+    "causal": ["names", "logits"],
+    "encoder": ["names", "states"],
+    "seq2seq": ["names", "answers"],
+}
 # What is asked of one checkpoint only: it does not depend on the program.
 ONCE = ["cached calls", "compilations", "donated cache", "sampling", "partition specs"]
 # Families of which everything runs, and those whose gradients are compared.
@@ -70,11 +74,10 @@ class Runner:
         source = self.place / f"{name.replace('-', '_')}.py"
         if not self.check(f"{name}: compiles", lambda: self.compile(folder, source)):
             return
-        causal = parts[1] == "logits"
         scan = source.with_name(f"{source.stem}_scan.py")
-        if self.scans(folder, scan):
+        if self.scans(folder, scan) and parts[1] != "answers":
             parts = [*parts, "scanned layers"]
-        want = answers(folder, causal)
+        want = answers(folder, parts[1])
         self.jobs.append(
             {
                 "name": name,

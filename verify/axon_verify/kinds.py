@@ -16,7 +16,7 @@ class Kind:
 KINDS = {
     "native": Kind("native"),
     "torch": Kind("torch_target", ("torch",)),
-    "jax": Kind("jax_target", ("jax",), ("causal", "encoder")),
+    "jax": Kind("jax_target", ("jax",)),
 }
 # What the oracle needs, whatever is compared with it.
 ORACLE = ("torch", "transformers", "safetensors", "numpy")

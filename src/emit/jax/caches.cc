@@ -38,7 +38,7 @@ Expr Function::keep_mask(const Node& node) {
     return py::call(py::atom("causal_keep"), std::move(args));
   }
   const auto* padding = node.inputs[0].get<graph::Ref>();
-  bool optional = false;
+  bool optional = p_.joined.values[padding->value].optional;
   for (const JoinedInput& input : p_.joined.inputs)
     optional |= input.value == padding->value && input.optional;
   Expr seen = expand("{0}[:, None, None, :]", {mask});

@@ -3,6 +3,7 @@
 
 #include "emit/jax/functions.h"
 #include "emit/jax/root.h"
+#include "emit/outline/early.h"
 #include "emit/write/file.h"
 #include "emit/write/labels.h"
 
@@ -14,12 +15,37 @@ using namespace jax;
 // Names that functions and locals must leave alone.
 py::NamePlan file_names(const py::Prelude& prelude) {
   py::NamePlan names;
-  for (const char* name :
-       {"jax",      "jnp",        "lax",        "Array",      "DTypeLike",  "Path",
-        "Sequence", "NamedTuple", "Any",        "zip",        "range",      "enumerate",
-        "len",      "list",       "tuple",      "min",        "max",        "int",
-        "float",    "bool",       "str",        "isinstance", "shapes",     "forward",
-        "load",     "compiled",   "init_cache", "generate",   "next_logits"})
+  for (const char* name : {"jax",
+                           "jnp",
+                           "lax",
+                           "Array",
+                           "DTypeLike",
+                           "Path",
+                           "Sequence",
+                           "NamedTuple",
+                           "Any",
+                           "zip",
+                           "range",
+                           "enumerate",
+                           "len",
+                           "list",
+                           "tuple",
+                           "min",
+                           "max",
+                           "int",
+                           "float",
+                           "bool",
+                           "str",
+                           "isinstance",
+                           "shapes",
+                           "forward",
+                           "load",
+                           "compiled",
+                           "init_cache",
+                           "generate",
+                           "next_logits",
+                           "encode",
+                           "compiled_encode"})
     names.reserve(name);
   for (const std::string& name : prelude.every_name()) names.reserve(name);
   return names;
@@ -59,16 +85,18 @@ Result<std::string> emit_jax(const EmitRequest& request, TypeTable& types, DiagS
   AXON_TRY(Joined joined, join_calls(calls, *request.graph, types));
   forget_references(joined);
   AXON_TRY(Outline tree, outline(joined, types, *request.answers.params));
+  split_early(tree, joined, calls, types);
   py::Prelude prelude = prelude_of("jax");
   py::NamePlan names = file_names(prelude);
   Program program{request, calls, joined, tree, types, std::move(prelude), std::move(names)};
   program.names.reserve(output_name(program));
+  program.names.reserve(encoded_name(program));
   find_needs(program);
   AXON_TRY(Weights weights, find_weights(program));
   AXON_TRY(std::vector<py::Stmt> body, write_functions(program, weights));
   std::vector<py::Stmt> more = root_functions(program, weights);
   body.insert(body.end(), more.begin(), more.end());
-  std::vector<py::Stmt> results = output_class(program);
+  std::vector<py::Stmt> results = result_classes(program);
   body.insert(body.begin(), results.begin(), results.end());
   return file_text(request, "JAX functions", program.prelude, kImports, body);
 }

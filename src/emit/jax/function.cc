@@ -35,6 +35,7 @@ Result<Stmt> Function::write(const std::string& name) {
   std::vector<Stmt> body = {py::docstring(function_doc(p_, id_, scope_))};
   scope_.redirect(&body);
   if (p_.is_root(id_)) begin();
+  if (p_.is_root(id_) && p_.outline.encode.valid()) take_encoded();
   bind_sizes();
   if (!p_.is_root(id_) && has_many() && !weights_.scan)
     scope_.statement(py::assign(py::atom("stores"), expand("list(stores)")));

@@ -27,6 +27,8 @@ class Function : public BlockWriter {
   std::vector<py::Param> root_parameters(std::vector<py::Param> out);
   void begin();
   void begin_cache();
+  void take_encoded();
+  bool is_optional_input(graph::ValueId value) const;
   py::Expr finish();
   py::Expr finish_root();
   // caches.cc
@@ -59,7 +61,9 @@ class Function : public BlockWriter {
   bool scanning_ = false;
 };
 
-// `Array`, `Array | None`.
+// `Array`, `Array | None`, `list[Array]`.
 py::Expr annotation(const Program& program, graph::ValueId value);
+// What `encode` gives: an array, or several under their names.
+py::Expr encoded_type(const Program& program);
 
 }  // namespace axon::emit::jax

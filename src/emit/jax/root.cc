@@ -3,8 +3,10 @@
 
 #include <algorithm>
 
+#include "emit/jax/function.h"
 #include "emit/py/template.h"
 #include "emit/write/labels.h"
+#include "emit/write/scope.h"
 
 namespace axon::emit::jax {
 namespace {
@@ -92,25 +94,50 @@ Stmt init_cache(Program& p, const Weights& weights) {
                  py::atom("Cache"), std::move(body));
 }
 
-// The model as generation calls it.
+void add_sampling(std::vector<py::Param>& params) {
+  params.push_back({"max_new_tokens", py::atom("int"), py::integer(20)});
+  params.push_back({"eos_token_id", expand("int | Sequence[int]"), py::tuple({})});
+  params.push_back({"pad_token_id", expand("int | None"), py::atom("None")});
+  params.push_back({"sampling", py::atom("Sampling"), expand("Sampling()")});
+  params.push_back({"key", expand("Array | None"), py::atom("None")});
+}
+
+Stmt ends() {
+  return py::assign(
+      expand("ends"),
+      expand("[eos_token_id] if isinstance(eos_token_id, int) else list(eos_token_id)"));
+}
+
+// The model as generation calls it: the parameters, with an encoder the source beside them.
 Stmt next_logits(Program& p) {
-  std::string mask = input_name(p, p.calls.roles.mask);
-  std::vector<Expr> args = {py::atom("params"), py::atom("ids")};
+  bool encodes = p.outline.encode.valid();
+  std::string mask = encodes ? "" : input_name(p, p.calls.roles.mask);
+  Expr params = py::atom("params"), source = py::index(py::atom("given"), {py::text("source")});
+  if (encodes) params = py::index(py::atom("given"), {py::text("params")});
+  std::vector<Expr> args = {std::move(params)};
+  if (encodes)
+    args.push_back(py::keyword(input_name(p, p.calls.roles.ids), py::atom("ids")));
+  else
+    args.push_back(py::atom("ids"));
   if (!mask.empty()) args.push_back(py::keyword(mask, py::atom("mask")));
   args.push_back(py::keyword(input_name(p, p.calls.roles.cache), py::atom("cache")));
   args.push_back(py::keyword("last", py::integer(1)));
+  if (encodes) args.push_back(Expr{Expr::Kind::Starred, "**", {std::move(source)}});
   const graph::Module& main = (*p.request.graph)[p.request.graph->main];
   Expr cache = py::attribute(
       py::atom("out"),
       p.types.dims().names().text(main.output_names[static_cast<size_t>(p.calls.roles.new_cache)]));
+  const char* doc = encodes ? "Logits [B, V] behind the last of `ids` [B, T], and the cache with "
+                              "them: for the source\nthat is given beside the parameters."
+                            : "Logits [B, V] behind the last of `ids` [B, S], and the cache with "
+                              "them.";
   return py::def("next_logits",
-                 {{"params", py::atom("Params"), {}},
+                 {{encodes ? "given" : "params", py::atom("Params"), {}},
                   {"ids", py::atom("Array"), {}},
-                  {"mask", expand("Array | None"), {}},
+                  {encodes ? "_" : "mask", expand("Array | None"), {}},
                   {"cache", py::atom("Cache"), {}}},
                  expand("tuple[Array, Cache]"),
-                 {py::docstring("Logits [B, V] behind the last of `ids` [B, S], and the cache with "
-                                "them."),
+                 {py::docstring(doc),
                   py::assign(py::atom("out"), py::call(py::atom("forward"), std::move(args))),
                   py::return_(py::tuple({expand("out.logits[:, -1]"), std::move(cache)}))});
 }
@@ -120,12 +147,8 @@ Stmt generate(Program& p) {
   std::string mask = input_name(p, p.calls.roles.mask);
   std::vector<py::Param> params = {{"params", py::atom("Params"), {}},
                                    {"ids", py::atom("Array"), {}},
-                                   {"mask", expand("Array | None"), py::atom("None")},
-                                   {"max_new_tokens", py::atom("int"), py::integer(20)},
-                                   {"eos_token_id", expand("int | Sequence[int]"), py::tuple({})},
-                                   {"pad_token_id", expand("int | None"), py::atom("None")},
-                                   {"sampling", py::atom("Sampling"), expand("Sampling()")},
-                                   {"key", expand("Array | None"), py::atom("None")}};
+                                   {"mask", expand("Array | None"), py::atom("None")}};
+  add_sampling(params);
   params[1].name = input_name(p, p.calls.roles.ids);
   Expr ids = py::atom(params[1].name);
   if (mask.empty())
@@ -140,12 +163,64 @@ Stmt generate(Program& p) {
       py::docstring("The prompt followed by new tokens, [B, S + new]: the likeliest each, or drawn "
                     "with `key`\nat a temperature above 0. A row ends at an end token; rows are "
                     "padded on the left."),
-      py::assign(expand("ends"),
-                 expand("[eos_token_id] if isinstance(eos_token_id, int) else list(eos_token_id)")),
+      ends(),
       py::assign(expand("dtype"), expand("jax.tree.leaves(params)[0].dtype")),
       py::assign(expand("capacity"), expand("{0}.shape[1] + max_new_tokens", {ids})),
       py::assign(expand("cache"), expand("init_cache({0}.shape[0], capacity, dtype)", {ids})),
       py::return_(py::call(py::atom("generate_tokens"), std::move(args)))};
+  return py::def("generate", std::move(params), py::atom("Array"), std::move(body));
+}
+
+// The source is encoded once; the decoder starts from one token.
+struct Source {
+  std::vector<py::Param> params;
+  Expr given{Expr::Kind::Dict, "", {}};  // what all calls of the decoder share
+  std::vector<Expr> args;
+};
+
+Source source_of(const Program& p) {
+  Source out;
+  const std::vector<graph::ValueId>& inputs = p.block(p.outline.encode).inputs;
+  for (const JoinedInput& input : p.joined.inputs) {
+    if (std::find(inputs.begin(), inputs.end(), input.value) == inputs.end()) continue;
+    Expr name = py::atom(p.types.dims().names().text(input.name));
+    out.params.push_back({name.text, annotation(p, input.value), {}});
+    if (input.optional) out.params.back().value = py::atom("None");
+    out.given.items.push_back(py::text(name.text));
+    out.given.items.push_back(name);
+    out.args.push_back(std::move(name));
+  }
+  out.given.items.push_back(py::text("encoded"));
+  std::vector<Expr> args = out.args;
+  args.insert(args.begin(), py::atom("params"));
+  out.given.items.push_back(py::call(py::atom("compiled_encode"), std::move(args)));
+  return out;
+}
+
+Stmt generate_from_source(Program& p) {
+  p.prelude.use("jax/generate");
+  Source source = source_of(p);
+  std::vector<py::Param> params = {{"params", py::atom("Params"), {}}};
+  params.insert(params.end(), source.params.begin(), source.params.end());
+  add_sampling(params);
+  params.push_back({"decoder_start_token_id", py::atom("int"), py::integer(start_token(p))});
+  Expr first = source.args[0];
+  std::vector<Stmt> body = {
+      py::docstring("The first token and those after it, [B, 1 + new]: the likeliest each, or "
+                    "drawn with `key`\nat a temperature above 0. A row ends at an end token."),
+      ends(),
+      py::assign(expand("dtype"), expand("jax.tree.leaves(params)[0].dtype")),
+      py::assign(expand("rows"), expand("{0}.shape[0]", {first})),
+      py::assign(expand("cache"), expand("init_cache(rows, 1 + max_new_tokens, dtype)")),
+      py::assign(expand("source"), std::move(source.given)),
+      py::assign(expand("given"), Expr{Expr::Kind::Dict,
+                                       "",
+                                       {py::text("params"), py::atom("params"), py::text("source"),
+                                        py::atom("source")}}),
+      py::assign(expand("start"),
+                 expand("jnp.full((rows, 1), decoder_start_token_id, {0}.dtype)", {first})),
+      py::return_(expand("generate_tokens(next_logits, given, start, None, cache, max_new_tokens, "
+                         "ends, pad_token_id, key, sampling)"))};
   return py::def("generate", std::move(params), py::atom("Array"), std::move(body));
 }
 
@@ -158,6 +233,39 @@ Stmt compiled(const Program& p) {
   return py::assign(py::atom("compiled"), py::call(py::dotted("jax.jit"), std::move(args)));
 }
 
+Stmt field(std::string_view name, Expr type) {
+  Stmt s;
+  s.kind = Stmt::Kind::Declare;
+  s.exprs = {py::atom(name)};
+  s.annotation = std::move(type);
+  return s;
+}
+
+Stmt encoded_class(Program& p) {
+  std::vector<Stmt> body = {py::docstring("What all calls on the same source share.")};
+  for (graph::ValueId value : p.block(p.outline.encode).outputs) {
+    std::string name = Scope::base_name(p.types.dims().names().text(p.joined.values[value].name));
+    body.push_back(field(p.names.unique(name), annotation(p, value)));
+  }
+  return py::class_(encoded_name(p), {py::atom("NamedTuple")}, std::move(body));
+}
+
+Stmt output_class(Program& p) {
+  std::vector<Stmt> body = {py::docstring("What a call gives.")};
+  for (const auto& [name, operand] : p.joined.outputs) {
+    const auto* ref = operand.get<graph::Ref>();
+    bool optional = !ref || p.joined.values[ref->value].optional;
+    body.push_back(
+        field(p.types.dims().names().text(name), expand(optional ? "Array | None" : "Array")));
+  }
+  const graph::Module& main = (*p.request.graph)[p.request.graph->main];
+  if (p.calls.cached) {
+    size_t cache = static_cast<size_t>(p.calls.roles.new_cache);
+    body.push_back(field(p.types.dims().names().text(main.output_names[cache]), py::atom("Any")));
+  }
+  return py::class_(output_name(p), {py::atom("NamedTuple")}, std::move(body));
+}
+
 }  // namespace
 
 std::vector<Stmt> root_functions(Program& p, const Weights& weights) {
@@ -168,35 +276,23 @@ std::vector<Stmt> root_functions(Program& p, const Weights& weights) {
       py::comment("For calls one by one: compiled once for a prompt's length and once for "
                   "all later tokens.\nThe cache given is used up."));
   out.push_back(compiled(p));
+  const opt::Roles& roles = p.calls.roles;
+  bool encodes = p.outline.encode.valid();
+  if (encodes) out.push_back(py::assign(py::atom("compiled_encode"), expand("jax.jit(encode)")));
   out.push_back(init_cache(p, weights));
-  if (p.calls.roles.ids < 0 || p.calls.roles.logits < 0) return out;
+  if (roles.ids < 0 || roles.logits < 0) return out;
+  if (encodes != roles.encoder) return out;  // a source that only callers know how to give
   out.push_back(next_logits(p));
-  out.push_back(generate(p));
+  out.push_back(encodes ? generate_from_source(p) : generate(p));
   return out;
 }
 
-std::vector<Stmt> output_class(Program& p) {
-  size_t count = p.joined.outputs.size() + (p.calls.cached ? 1 : 0);
-  if (count < 2) return {};
-  std::vector<Stmt> body = {py::docstring("What a call gives.")};
-  auto field = [&](std::string_view name, const char* type) {
-    Stmt s;
-    s.kind = Stmt::Kind::Declare;
-    s.exprs = {py::atom(name)};
-    s.annotation = expand(type);
-    body.push_back(std::move(s));
-  };
-  for (const auto& [name, operand] : p.joined.outputs) {
-    const auto* ref = operand.get<graph::Ref>();
-    bool optional = !ref || p.joined.values[ref->value].optional;
-    field(p.types.dims().names().text(name), optional ? "Array | None" : "Array");
-  }
-  const graph::Module& main = (*p.request.graph)[p.request.graph->main];
-  if (p.calls.cached)
-    field(p.types.dims().names().text(
-              main.output_names[static_cast<size_t>(p.calls.roles.new_cache)]),
-          "Any");
-  return {py::class_(output_name(p), {py::atom("NamedTuple")}, std::move(body))};
+std::vector<Stmt> result_classes(Program& p) {
+  std::vector<Stmt> out;
+  if (p.outline.encode.valid() && p.block(p.outline.encode).outputs.size() > 1)
+    out.push_back(encoded_class(p));
+  if (p.joined.outputs.size() + (p.calls.cached ? 1 : 0) > 1) out.push_back(output_class(p));
+  return out;
 }
 
 }  // namespace axon::emit::jax

@@ -10,6 +10,6 @@ namespace axon::emit::jax {
 
 std::vector<py::Stmt> root_functions(Program& program, const Weights& weights);
 // The named results of a model with several.
-std::vector<py::Stmt> output_class(Program& program);
+std::vector<py::Stmt> result_classes(Program& program);
 
 }  // namespace axon::emit::jax

@@ -25,6 +25,9 @@ Result<void> Function::loop(int32_t index) {
   if (loop.list.valid()) element_ = scope_.fresh(singular(p_.block(loop.list).segment) + "_params");
   number_ = loop.variable;
   if (loop.first_store >= 0 && !weights_.scan) number_ = scope_.fresh(loop.variable);
+  if (weights_.scan && !(loop.makes.empty() && loop.takes.empty()))
+    return unsupported("a scan over layers", "what an encoder's source gives to each is a list");
+  open_lists(index, expand("list[Array]"));
   bind_settings(index);
   AXON_TRY(std::vector<Stmt> body, round(index, carried));
   for (ValueId value : outer) scope_.add_use(value, -1);
@@ -45,6 +48,7 @@ Result<std::vector<Stmt>> Function::round(int32_t index, const std::vector<std::
   AXON_TRY_VOID(write_items(loop.items));
   scanning_ = false;
   first_store_ = -1;
+  fill_lists(index);
   for (size_t i = 0; i < loop.carries.size(); ++i) leave(loop.carries[i], carried[i]);
   scope_.redirect(around);
   return body;

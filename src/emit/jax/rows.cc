@@ -187,10 +187,18 @@ Expr sum(const Node& node, RowContext& context) {
   return expand("{0}.sum({1})", {x, axis});
 }
 
+// Limits have the elements' type: a fraction would make fractions of whole numbers.
 Expr clamp(const Node& node, RowContext& context) {
+  DType dtype = context.dtype(node.inputs[0]);
+  bool whole = dtype != DType::Unknown && !is_float(dtype);
   std::vector<Expr> args = {context.value(node.inputs[0])};
-  if (!is_null(node.inputs[1])) args.push_back(py::keyword("min", context.value(node.inputs[1])));
-  if (!is_null(node.inputs[2])) args.push_back(py::keyword("max", context.value(node.inputs[2])));
+  for (size_t i : {size_t{1}, size_t{2}}) {
+    if (is_null(node.inputs[i])) continue;
+    const auto* number = node.inputs[i].get<graph::LitFloat>();
+    Expr limit = whole && number ? py::integer(static_cast<int64_t>(number->value))
+                                 : context.value(node.inputs[i]);
+    args.push_back(py::keyword(i == 1 ? "min" : "max", std::move(limit)));
+  }
   return py::call(py::dotted("jnp.clip"), std::move(args));
 }
 

@@ -20,7 +20,14 @@ Expr annotation(const Program& program, ValueId value) {
   TypeKind kind = program.types.kind(program.joined.values[value].type);
   if (kind == TypeKind::Int || kind == TypeKind::Float)
     return py::atom(kind == TypeKind::Int ? "int" : "float");
+  if (kind == TypeKind::List) return expand("list[Array]");
   return expand(optional ? "Array | None" : "Array");
+}
+
+Expr encoded_type(const Program& program) {
+  const std::vector<ValueId>& outputs = program.block(program.outline.encode).outputs;
+  if (outputs.size() == 1) return annotation(program, outputs[0]);
+  return py::atom(encoded_name(program));
 }
 
 namespace {
@@ -36,8 +43,10 @@ std::vector<py::Param> Function::parameters() {
   std::vector<py::Param> out = {{"params", py::atom("Params"), {}}};
   reserve("params");
   if (p_.is_root(id_)) return root_parameters(std::move(out));
-  for (ValueId value : block_.inputs)
+  for (ValueId value : block_.inputs) {
     out.push_back({scope_.parameter(value), annotation(p_, value), {}});
+    if (id_ == p_.outline.encode && is_optional_input(value)) out.back().value = py::atom("None");
+  }
   for (SymbolId s : needs_.symbols) {
     std::string name = symbol(s).text;
     out.push_back({scope_.fresh(name), py::atom("int"), {}});
@@ -72,8 +81,21 @@ std::vector<py::Param> Function::root_parameters(std::vector<py::Param> out) {
   past_ = input_name(p_, p_.calls.roles.cache);
   out.push_back({past_, expand("Cache | None"), py::atom("None")});
   if (p_.calls.roles.logits >= 0) out.push_back({"last", expand("int | None"), py::atom("None")});
-  for (const char* name : {"slots", "stores", "past", "last", "key_count"}) reserve(name);
+  if (p_.outline.encode.valid()) {
+    Expr type = encoded_type(p_);
+    out.push_back(
+        {"encoded", py::binary(std::move(type), "|", py::atom("None")), py::atom("None")});
+  }
+  for (const char* name : {"slots", "stores", "past", "last", "key_count", "encoded"})
+    reserve(name);
   return out;
+}
+
+bool Function::is_optional_input(ValueId value) const {
+  for (const JoinedInput& input : p_.joined.inputs) {
+    if (input.value == value) return input.optional;
+  }
+  return false;
 }
 
 // What a call begins with: its positions, its cache, its padding mask.
@@ -98,6 +120,22 @@ void Function::begin_cache() {
   scope_.statement(py::assign(py::atom("stores"), std::move(stores)));
 }
 
+// `keep, all_k, all_v = encode(params, input_ids, attention_mask)`, unless the caller has done
+// that.
+void Function::take_encoded() {
+  const Block& twin = p_.block(p_.outline.encode);
+  std::vector<Expr> args = {py::atom("params")}, targets;
+  for (ValueId value : twin.inputs) args.push_back(py::atom(*scope_.name_of(value)));
+  for (ValueId value : twin.outputs) {
+    const std::string* known = scope_.name_of(value);
+    targets.push_back(py::atom(known ? *known : scope_.parameter(value)));
+  }
+  Expr encoded = py::atom("encoded");
+  Expr made = py::call(py::atom("encode"), std::move(args));
+  scope_.statement(py::if_(expand("{0} is None", {encoded}), {py::assign(encoded, made)}));
+  scope_.statement(py::assign(py::one_or_tuple(std::move(targets)), std::move(encoded)));
+}
+
 // Results, then what was written to the cache; gives the type of them all.
 Expr Function::finish() {
   if (p_.is_root(id_)) return finish_root();
@@ -110,7 +148,13 @@ Expr Function::finish() {
     results.push_back(py::atom(has_many() ? "stores" : "past"));
     types.push_back(has_many() ? stores_type(weights_) : expand("Store | None"));
   }
-  scope_.statement(py::return_(py::one_or_tuple(std::move(results))));
+  if (id_ == p_.outline.encode && results.size() > 1) {
+    scope_.statement(py::return_(py::call(encoded_type(p_), std::move(results))));
+    return encoded_type(p_);
+  }
+  Expr all = py::one_or_tuple(std::move(results));
+  if (std::optional<Expr> made = scope_.take_last(all)) all = std::move(*made);
+  scope_.statement(py::return_(std::move(all)));
   if (types.size() == 1) return types[0];
   return py::index(py::atom("tuple"), std::move(types));
 }

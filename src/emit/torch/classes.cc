@@ -81,19 +81,8 @@ class Classes {
     if (block.kind == Block::Kind::Layer && p_.classes.count(id) == 0)
       return *layer_constructor(p_, id);
     std::vector<Expr> args;
-    for (const auto& [flag, round] : flags_of(id)) args.push_back(py::atom(flag));
+    for (const auto& [flag, round] : flags_of(p_, id)) args.push_back(py::atom(flag));
     return py::call(py::atom(p_.classes.at(id)), std::move(args));
-  }
-
-  // Parts that only one round of the list around a block has: constructors are told.
-  std::map<std::string, int64_t> flags_of(BlockId id) const {
-    std::map<std::string, int64_t> out;
-    for (BlockId child : p_.block(id).children) {
-      const Block& block = p_.block(child);
-      if (block.only >= 0) out["has_" + block.segment] = block.only;
-      if (block.only < 0 && block.segment[0] != '{') out.merge(flags_of(child));
-    }
-    return out;
   }
 
   Result<Expr> list_maker(BlockId id) {
@@ -106,7 +95,7 @@ class Classes {
         if (count < 0 || p_.block(id).children.size() != 1)
           return unsupported(what(p_.block(id)), "they are numbered in several ways");
         Expr rounds = expand("range({0})", {py::integer(count)});
-        std::map<std::string, int64_t> flags = flags_of(child);
+        std::map<std::string, int64_t> flags = flags_of(p_, child);
         if (!flags.empty()) element.items.resize(1);
         for (const auto& [flag, round] : flags)
           element.items.push_back(py::keyword(flag, expand("i == {0}", {py::integer(round)})));
@@ -158,7 +147,8 @@ class Classes {
     }
     if (!body.empty()) body.insert(body.begin(), py::evaluate(expand("super().__init__()")));
     std::vector<py::Param> params = {{"self", {}, {}}};
-    for (const auto& [flag, round] : flags_of(id)) params.push_back({flag, py::atom("bool"), {}});
+    for (const auto& [flag, round] : flags_of(p_, id))
+      params.push_back({flag, py::atom("bool"), {}});
     return py::def("__init__", std::move(params), py::atom("None"), std::move(body));
   }
 

@@ -96,16 +96,6 @@ Stmt init_cache(Program& p) {
                  py::atom("Cache"), std::move(body));
 }
 
-// What the configuration says of the decoder's first token; 0 where it says nothing.
-int64_t start_token(const Program& p) {
-  for (const char* key : {"decoder_start_token_id", "pad_token_id"}) {
-    const model::ConfigValue* value =
-        p.request.answers.config ? p.request.answers.config->member(key) : nullptr;
-    if (value && value->kind == model::ConfigValue::Kind::Int) return value->integer;
-  }
-  return 0;
-}
-
 void add_sampling(std::vector<py::Param>& params) {
   params.push_back({"max_new_tokens", py::atom("int"), py::integer(20)});
   params.push_back({"eos_token_id", expand("int | Sequence[int]"), py::tuple({})});

@@ -112,6 +112,25 @@ std::string block_class_name(Program& p, BlockId id) {
   return p.names.unique(name);
 }
 
+std::map<std::string, int64_t> flags_of(const Program& program, BlockId id) {
+  std::map<std::string, int64_t> out;
+  for (BlockId child : program.block(id).children) {
+    const Block& block = program.block(child);
+    if (block.only >= 0) out["has_" + block.segment] = block.only;
+    if (block.only < 0 && block.segment[0] != '{') out.merge(flags_of(program, child));
+  }
+  return out;
+}
+
+int64_t start_token(const Program& program) {
+  for (const char* key : {"decoder_start_token_id", "pad_token_id"}) {
+    const model::ConfigValue* value =
+        program.request.answers.config ? program.request.answers.config->member(key) : nullptr;
+    if (value && value->kind == model::ConfigValue::Kind::Int) return value->integer;
+  }
+  return 0;
+}
+
 std::string singular(const std::string& text) {
   return text.size() > 2 && text.back() == 's' ? text.substr(0, text.size() - 1) : text;
 }

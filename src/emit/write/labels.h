@@ -1,6 +1,7 @@
 // Names and descriptions of blocks.
 #pragma once
 
+#include <map>
 #include <string>
 
 #include "emit/write/program.h"
@@ -22,6 +23,11 @@ std::string block_class_name(Program& program, BlockId id);
 std::string function_doc(const Program& program, BlockId id, const Scope& scope);
 // `layers` → `layer`.
 std::string singular(const std::string& text);
+// Parts below a block that only one round of the list around it has: what makes it is told, by
+// these names, whether the round is that one.
+std::map<std::string, int64_t> flags_of(const Program& program, BlockId id);
+// What the configuration says of a decoder's first token; 0 where it says nothing.
+int64_t start_token(const Program& program);
 // The class of the whole program; reserved in the file's plan.
 std::string root_name(const Program& program);
 // The class of several results, of the program and of what runs once for many calls.

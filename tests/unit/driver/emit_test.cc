@@ -118,8 +118,8 @@ constexpr Golden kTorch[] = {
     {"shared", "torch"},  {"entangled", "torch"},
 };
 constexpr Golden kJax[] = {
-    {"llama", "jax"}, {"gpt2", "jax"},   {"bert", "jax"},      {"mixtral", "jax"},
-    {"tied", "jax"},  {"shared", "jax"}, {"entangled", "jax"},
+    {"llama", "jax"}, {"gpt2", "jax"}, {"bert", "jax"},   {"mixtral", "jax"},
+    {"tied", "jax"},  {"t5", "jax"},   {"shared", "jax"}, {"entangled", "jax"},
 };
 INSTANTIATE_TEST_SUITE_P(Torch, Emit, testing::ValuesIn(kTorch), name_of);
 INSTANTIATE_TEST_SUITE_P(Jax, Emit, testing::ValuesIn(kJax), name_of);
