@@ -539,7 +539,7 @@ def verb_conformance(_: argparse.Namespace) -> None:
 
 
 def verb_parity(args: argparse.Namespace) -> None:
-    """Compares families, variants and targets with Transformers; --all writes docs/parity.md."""
+    """Compares families, variants and targets with Transformers; --page writes docs/parity.md."""
     setup_packages()
     if reason := oracle_skip_reason():
         say(reason)
@@ -548,7 +548,9 @@ def verb_parity(args: argparse.Namespace) -> None:
     python = environment("oracle") / "bin" / "python"
     words: list[object] = [python, script, axon_binary(), *args.names]
     if args.all:
-        words += ["--all", "--real", "--page", ROOT / "docs" / "parity.md"]
+        words += ["--all", "--real"]
+    if args.page:
+        words += ["--page", ROOT / "docs" / "parity.md"]
     run(*words, env=dict(os.environ, AXON_CACHE=str(CACHE)))
 
 
@@ -610,8 +612,9 @@ def main() -> None:
     parity = verbs.add_parser("parity", help="families, variants and targets")
     parity.add_argument("names", nargs="*", help="FAMILY or FAMILY-VARIANT")
     parity.add_argument(
-        "--all", action="store_true", help="every variant, and docs/parity.md"
+        "--all", action="store_true", help="every variant, and real weights"
     )
+    parity.add_argument("--page", action="store_true", help="write docs/parity.md")
     parity.set_defaults(call=verb_parity)
     fuzzing = verbs.add_parser("fuzz", help="mutated texts and generated programs")
     fuzzing.add_argument("--seconds", type=float, default=60)

@@ -165,17 +165,24 @@ def versions() -> dict[str, str]:
     return out
 
 
-def page(results: list[Result], frameworks: dict[str, str]) -> str:
-    """The page that holds the table of all variants."""
+def page(args: argparse.Namespace, results: list[Result], frameworks: dict) -> str:
+    """The page that holds the table of what has run."""
     said = ", ".join(f"{name} {number}" for name, number in sorted(frameworks.items()))
     passed = sum(result.passed for result in results)
+    words = " ".join([*args.names, *(["--all"] if args.all else [])])
+    which = "every variant of every family"
+    if not args.all:
+        which = "the variants that are named" if args.names else "one of each family"
     return (
         "# Compared with Transformers\n\n"
-        "Written by `./dev parity --all`. Each row is one output of one checkpoint on one target, in float32:\n"
-        f"random checkpoints of every family (`axon verify --tiny FAMILY` makes the same), and two real ones.\n"
-        f"Frameworks: {said}. Logits of random checkpoints may differ by {TOLERANCE:g}, of real ones by that "
-        "times their\nspread; `ties` counts tokens whose two likeliest are closer than "
-        f"{NEAR_TIE:g}; `padded` and `batch` compare a\nbatch padded on the left with its rows alone.\n\n"
+        f"Written by `./dev parity --page {words}`".rstrip(" `")
+        + f"`: {which}, all with "
+        "`--all`.\n\nEach row is one output of one checkpoint on one target, in float32. Random checkpoints "
+        "are those of\n`axon verify --tiny FAMILY`"
+        + ("; two have real weights" if args.real else "")
+        + f".\nFrameworks: {said}.\nLogits of random checkpoints may differ by {TOLERANCE:g}, of real ones by "
+        "that times their spread; `ties` counts\ntokens whose two likeliest are closer than "
+        f"{NEAR_TIE:g}; `padded` and `batch` compare a batch padded on the left\nwith its rows alone.\n\n"
         f"{passed} of {len(results)} pass.\n\n{report.markdown(results)}\n"
     )
 
@@ -230,7 +237,7 @@ def main() -> None:
     count(tally, results)
     print(report.table(results))
     if args.page:
-        args.page.write_text(page(results, frameworks), encoding="utf-8")
+        args.page.write_text(page(args, results, frameworks), encoding="utf-8")
     sys.exit(tally.finish())
 
 
