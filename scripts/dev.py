@@ -408,6 +408,8 @@ def verb_test(args: argparse.Namespace) -> None:
     for program in unit_programs(dev):
         tally.program(f"{program.name} (sanitizers)", [program])
     tally.program("conformance", [sys.executable, conformance, dev])
+    fuzz = [sys.executable, ROOT / "scripts" / "fuzz.py", dev / "bin" / "fuzz"]
+    tally.program("fuzz (sanitizers)", fuzz)
     if not args.quick:
         for script in cli_scripts("test_bad_*.py"):
             command = [sys.executable, script, dev / "bin" / "axon"]
@@ -559,13 +561,11 @@ def verb_fuzz(args: argparse.Namespace) -> None:
     sys.path.insert(0, str(ROOT / "scripts"))
     import fuzz
 
-    seed = args.seed if args.seed is not None else int(time.time())
-    say(f"seed {seed}")
-    status = fuzz.run(build("dev", "fuzz") / "bin" / "fuzz", args.seconds, seed)
-    if args.release:
-        folder = build("release", "fuzz") / "bin" / "fuzz"
-        status |= fuzz.run(folder, args.seconds, seed + 1)
-    sys.exit(status)
+    sanitized = build("dev", "fuzz") / "bin" / "fuzz"
+    release = build("release", "fuzz") / "bin" / "fuzz"
+    say(f"seed {args.seed}, {args.minutes:g} minutes, {args.jobs} jobs")
+    parts = fuzz.plan(sanitized, release)
+    sys.exit(fuzz.run(parts, args.minutes * 60, args.seed, args.jobs))
 
 
 def verb_bench(args: argparse.Namespace) -> None:
@@ -617,11 +617,10 @@ def main() -> None:
     parity.add_argument("--page", action="store_true", help="write docs/parity.md")
     parity.set_defaults(call=verb_parity)
     fuzzing = verbs.add_parser("fuzz", help="mutated texts and generated programs")
-    fuzzing.add_argument("--seconds", type=float, default=60)
-    fuzzing.add_argument("--seed", type=int)
-    fuzzing.add_argument(
-        "--release", action="store_true", help="the release build afterwards"
-    )
+    fuzzing.add_argument("--minutes", type=float, default=45)
+    fuzzing.add_argument("--seed", type=int, default=1)
+    cores = len(os.sched_getaffinity(0))
+    fuzzing.add_argument("--jobs", type=int, default=cores)
     fuzzing.set_defaults(call=verb_fuzz)
     fix = verbs.add_parser("fix", help="lay out sources, run the checks")
     fix.add_argument("--check", action="store_true")

@@ -143,6 +143,8 @@ void for_each_module(const Module& module, Visit&& visit) {
     internal::visit_path_modules(node.scope, visit);
   }
   for (const Operand& o : module.outputs) internal::visit_operand_modules(module, o, visit);
+  for (const InputDefault& d : module.defaults)
+    internal::visit_operand_modules(module, d.value, visit);
 }
 
 }  // namespace axon::graph

@@ -46,6 +46,7 @@ class Evaluator {
   Result<EvalValue> repeat(Frame& frame, const Node& n);
   Result<EvalValue> apply(Frame& frame, Op op, ModuleId callee, const std::vector<Operand>& inputs,
                           const std::vector<Attr>& attrs, TypeId type);
+  Result<EvalValue> observed(Op op, Result<EvalValue> value);
   Result<EvalValue> select(Frame& frame, const std::vector<Operand>& inputs);
   Result<EvalValue> primitive(Frame& frame, Op op, const std::vector<Operand>& inputs,
                               const std::vector<Attr>& attrs);
@@ -363,12 +364,13 @@ Result<EvalValue> Evaluator::apply(Frame& frame, Op op, ModuleId callee,
     args.push_back(std::move(value));
   }
   if (op_info(op).op_class == OpClass::Fused) {
+    if (options_.observer) options_.observer->operands(op, args);
     FusedCall call{op, std::move(args), {}};
     for (const Attr& attr : attrs) {
       AXON_TRY(EvalValue value, operand(frame, attr.value));
       call.attrs.emplace_back(name(attr.name), std::move(value));
     }
-    return eval_fused(call, options_);
+    return observed(op, eval_fused(call, options_));
   }
   switch (op) {
     case Op::CoreAlias:
@@ -384,8 +386,14 @@ Result<EvalValue> Evaluator::apply(Frame& frame, Op op, ModuleId callee,
       return out.size() == 1 ? std::move(out[0]) : EvalValue::tuple(std::move(out));
     }
     default:
-      return eval_binary(op, args[0], args[1]);
+      if (options_.observer) options_.observer->operands(op, args);
+      return observed(op, eval_binary(op, args[0], args[1]));
   }
+}
+
+Result<EvalValue> Evaluator::observed(Op op, Result<EvalValue> value) {
+  if (value && options_.observer) options_.observer->result(op, *value);
+  return value;
 }
 
 // Only the chosen operand is evaluated. Null counts as false; a tensor of one element is its truth.
@@ -414,7 +422,8 @@ Result<EvalValue> Evaluator::primitive(Frame& frame, Op op, const std::vector<Op
     }
   }
   AXON_TRY(Values args, complete_operands(op, std::move(given)));
-  return eval_primitive({op, args, options_});
+  if (options_.observer) options_.observer->operands(op, args);
+  return observed(op, eval_primitive({op, args, options_}));
 }
 
 // An ascription asserts: not null where the type is not optional, and the rank.

@@ -52,6 +52,15 @@ class CheckpointParams : public EvalParams {
   DType compute_;
 };
 
+// Sees what operations on tensors take and give, and may change it: for measuring what rounding
+// does.
+class EvalObserver {
+ public:
+  virtual ~EvalObserver() = default;
+  virtual void operands(Op op, std::vector<EvalValue>& values) = 0;
+  virtual void result(Op op, EvalValue& value) = 0;
+};
+
 struct EvalOptions {
   EvalParams* params = nullptr;                // null: every parameter is missing
   const model::ConfigValue* config = nullptr;  // null: every key is missing
@@ -59,6 +68,7 @@ struct EvalOptions {
   bool check_dims = true;
   // Compare every result with its type; one that contradicts it is RUN-SHAPE.
   bool check_types = false;
+  EvalObserver* observer = nullptr;  // may be null
 };
 
 using NamedValues = std::vector<std::pair<std::string, EvalValue>>;

@@ -2,6 +2,7 @@
 #include "lower/module_lowering.h"
 
 #include "graph/builder.h"
+#include "graph/verify.h"
 #include "sema/operators.h"
 #include "support/text.h"
 
@@ -218,6 +219,7 @@ Operand ModuleLowering::operand(ExprId id) {
     default:
       break;
   }
+  if (ExprId only = only_branch(e, type); only.valid()) return operand(only);
   graph::NestedExpr nested;
   nested.type = type;
   nested.span = e.span;
@@ -225,8 +227,30 @@ Operand ModuleLowering::operand(ExprId id) {
   return {graph::Nested{module().nested.add(std::move(nested))}, type};
 }
 
+// Of a condition that the checker decided, the branch that is taken: the other one does not have
+// the type. Invalid when both may be.
+ExprId ModuleLowering::only_branch(const Expr& e, TypeId type) const {
+  const Ternary* ternary = e.get<Ternary>();
+  const If* conditional = e.get<If>();
+  if (!ternary && !conditional) return {};
+  ExprId yes = ternary ? ternary->then_value : conditional->then_value;
+  ExprId no = ternary ? ternary->else_value : conditional->else_value;
+  auto fits = [&](ExprId id) {
+    return graph::compatible(type_of(id), type, types_, graph::Compatibility::Tolerant);
+  };
+  if (fits(yes) == fits(no)) return {};
+  return fits(yes) ? yes : no;
+}
+
 template <class Target>
 void ModuleLowering::application(Target& target, const Expr& e) {
+  if (ExprId only = only_branch(e, target.type); only.valid()) {
+    const Expr taken = ast_[only];
+    if (!is_plain(taken)) return application(target, taken);
+    target.op = Op::CoreAlias;
+    target.inputs.push_back(operand(only));
+    return;
+  }
   auto add = [&](ExprId id) {
     Operand o = operand(id);
     target.inputs.push_back(std::move(o));
@@ -307,14 +331,31 @@ void ModuleLowering::bind(const Bind& bind, Span span) {
 // The type under which the next statement that reads a name sees it.
 std::optional<TypeId> ModuleLowering::type_at_use(NameId wanted,
                                                   const std::vector<StmtId>& following) const {
-  std::optional<TypeId> found;
+  // A branch sees no null where its condition says so: its word counts when there is no other.
+  std::optional<TypeId> found, narrowed;
+  int branches = 0;
+  auto result = [&] { return found ? found : narrowed; };
   auto visit = [&](auto&& self, ExprId id) -> void {
     if (!id.valid() || found) return;
     const Expr& e = ast_[id];
+    auto choice = [&](ExprId cond, ExprId yes, ExprId no) {
+      self(self, cond);
+      ++branches;
+      self(self, yes);
+      self(self, no);
+      --branches;
+    };
     switch (e.kind()) {
-      case ExprKind::Name:
-        if (e.as<Name>().name == wanted) found = type_of(id);
+      case ExprKind::Name: {
+        if (e.as<Name>().name != wanted) return;
+        std::optional<TypeId>& seen = branches > 0 ? narrowed : found;
+        if (!seen) seen = type_of(id);
         return;
+      }
+      case ExprKind::Ternary:
+        return choice(e.as<Ternary>().cond, e.as<Ternary>().then_value, e.as<Ternary>().else_value);
+      case ExprKind::If:
+        return choice(e.as<If>().cond, e.as<If>().then_value, e.as<If>().else_value);
       case ExprKind::Call:
         for (const Arg& arg : e.as<Call>().args) self(self, arg.value);
         return;
@@ -331,7 +372,6 @@ std::optional<TypeId> ModuleLowering::type_at_use(NameId wanted,
         return self(self, e.as<Ascribe>().value);
       case ExprKind::Paren:
         return self(self, e.as<Paren>().inner);
-      // Branches may narrow; their types say nothing of the value itself.
       default:
         return;
     }
@@ -341,18 +381,18 @@ std::optional<TypeId> ModuleLowering::type_at_use(NameId wanted,
     if (const Bind* b = s.get<Bind>()) {
       visit(visit, b->value);
       for (const Target& t : b->targets) {
-        if (t.name == wanted) return found;
+        if (t.name == wanted) return result();
       }
     } else if (const Return* r = s.get<Return>()) {
       for (ExprId value : r->values) visit(visit, value);
     } else if (const Loop* l = s.get<Loop>()) {
       for (const Target& t : l->targets) {
-        if (t.name == wanted) return found;
+        if (t.name == wanted) return result();
       }
     }
     if (found) return found;
   }
-  return found;
+  return result();
 }
 
 // `targets <- for v <- [a..b) step=s carry (c…) step_helper args…`
@@ -405,7 +445,10 @@ void ModuleLowering::loop(const Loop& loop, Span span, const std::vector<StmtId>
   std::vector<TypeId> types = split(type_of(round_id), targets.size());
   for (size_t i = 0; i < types.size(); ++i) {
     if (types[i] == initial[i]) continue;
-    if (auto used = type_at_use(targets[i].name, following)) types[i] = *used;
+    auto used = type_at_use(targets[i].name, following);
+    if (!used) continue;
+    bool nullable = types[i].valid() && types_.kind(types[i]) == TypeKind::Optional;
+    types[i] = nullable ? types_.optional(types_.strip_optional(*used)) : *used;
   }
   node.type = types.size() == 1 ? types[0] : types_.tuple(types);
   node.repeat = static_cast<int32_t>(module().repeats.size());

@@ -30,6 +30,7 @@ class ModuleLowering {
   void run();
   // An expression as an operand: atoms as they are, everything else nested.
   graph::Operand operand(syntax::ExprId id);
+  syntax::ExprId only_branch(const syntax::Expr& e, TypeId type) const;
 
  private:
   void inputs();

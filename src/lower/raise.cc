@@ -1,6 +1,7 @@
 // From a Graph back to a closed, flat, typed program.
 #include "lower/raise.h"
 
+#include <algorithm>
 #include <optional>
 #include <unordered_map>
 #include <unordered_set>
@@ -62,6 +63,8 @@ class Raiser {
   ExprId dim_tree(const DimTable::Tree& tree, bool whole, bool lazy);
   NameId symbol(SymbolId id, bool lazy);
   NameId named_dim(DimId id);
+  ExprId output(size_t index);
+  bool names_size(NameId name) const;
   PathLit path(const graph::Path& p);
   std::vector<Target> targets(const graph::Node& n);
 
@@ -224,9 +227,41 @@ NameId Raiser::named_dim(DimId id) {
   return it->second;
 }
 
+// A size that is returned has the name under which it is.
+ExprId Raiser::output(size_t index) {
+  const Operand& o = m_.outputs[index];
+  const graph::DimRef* size = o.get<graph::DimRef>();
+  if (!options_.exact || !size || index >= m_.output_names.size()) return atom(o, false);
+  NameId name = m_.output_names[index];
+  auto single = types_.dims().as_symbol(size->dim);
+  bool own = single && types_.dims().symbol(*single).name == name;
+  if (own || !name.valid() || names_size(name) || !taken_.insert(name).second)
+    return atom(o, false);
+  dim_values_.emplace_back(name, size->dim);
+  return add({Name{name, {}}, {}}, o.type);
+}
+
+// Whether a type of the module mentions a size of that name.
+bool Raiser::names_size(NameId name) const {
+  const DimTable& dims = types_.dims();
+  auto in = [&](auto&& self, TypeId type) -> bool {
+    if (!type.valid()) return false;
+    const TypeData& data = types_.get(type);
+    for (const Axis& axis : data.axes) {
+      if (axis.is_run()) continue;
+      for (SymbolId s : dims.symbols(axis.dim)) {
+        if (dims.symbol(s).name == name) return true;
+      }
+    }
+    return std::any_of(data.items.begin(), data.items.end(),
+                       [&](TypeId item) { return self(self, item); });
+  };
+  return std::any_of(m_.values.begin(), m_.values.end(),
+                     [&](const graph::Value& v) { return in(in, v.type); });
+}
+
 ExprId Raiser::dim(DimId id, TypeId type, bool lazy) {
-  if (options_.exact && !types_.dims().as_integer(id))
-    return add({Name{named_dim(id), {}}, {}}, type);
+  if (options_.exact) return add({Name{named_dim(id), {}}, {}}, type);
   ExprId out = dim_tree(types_.dims().tree(id), false, lazy);
   out_.type_of[static_cast<size_t>(out.index)] = type;
   return out;
@@ -486,7 +521,7 @@ void Raiser::run() {
   scope_ = {};
   scope_.absolute = true;
   std::vector<ExprId> values;
-  for (const Operand& o : m_.outputs) values.push_back(atom(o, false));
+  for (size_t i = 0; i < m_.outputs.size(); ++i) values.push_back(output(i));
   body_.push_back(s_.ast.add(Stmt{Return{std::move(values)}, span_}));
   def.body = std::move(body_);
   constraints(typed);
@@ -527,14 +562,17 @@ sema::TypedProgram raise(const graph::Graph& graph, sema::Session& session,
     work.push_back(id);
   };
   reached[static_cast<size_t>(graph.main.index)] = true;
+  // Global bindings may be meant by dims alone.
+  for (size_t i = 0; i < graph.modules.size(); ++i) {
+    if (graph.modules[i].is_global) reach(graph::ModuleId{static_cast<int32_t>(i)});
+  }
   while (!work.empty()) {
     graph::ModuleId id = work.back();
     work.pop_back();
     graph::for_each_module(graph[id], reach);
   }
   for (size_t i = 0; i < graph.modules.size(); ++i) {
-    // Global bindings may be meant by dims alone.
-    if (!reached[i] && !graph.modules[i].is_global) continue;
+    if (!reached[i]) continue;
     Raiser(graph, {static_cast<int32_t>(i)}, session, out, options).run();
   }
   out.type_of.resize(session.ast.exprs.size());

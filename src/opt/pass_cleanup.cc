@@ -133,26 +133,7 @@ bool pass_prune(PassContext& context) {
   auto reach = [&](auto&& self, graph::ModuleId id) -> void {
     if (!id.valid() || reached[static_cast<size_t>(id.index)]) return;
     reached[static_cast<size_t>(id.index)] = true;
-    graph::Module& module = graph[id];
-    auto from_operand = [&](auto&& again, const Operand& operand) -> void {
-      if (auto* global = operand.get<graph::GlobalRef>()) self(self, global->module);
-      if (auto* path = operand.get<graph::Path>()) {
-        for (const graph::PathPiece& piece : path->pieces) self(self, piece.global);
-      }
-      const graph::Nested* nested = operand.get<graph::Nested>();
-      if (!nested) return;
-      const graph::NestedExpr& expr = module.nested[nested->expr];
-      self(self, expr.callee);
-      for (const Operand& input : expr.inputs) again(again, input);
-    };
-    for (graph::NodeId node_id : module.order) {
-      const graph::Node& node = module.nodes[node_id];
-      self(self, node.callee);
-      if (node.repeat >= 0) self(self, module.repeats[static_cast<size_t>(node.repeat)].callee);
-      for (const Operand& input : node.inputs) from_operand(from_operand, input);
-      for (const graph::PathPiece& piece : node.scope.pieces) self(self, piece.global);
-    }
-    for (const Operand& output : module.outputs) from_operand(from_operand, output);
+    graph::for_each_module(graph[id], [&](graph::ModuleId used) { self(self, used); });
   };
   reach(reach, graph.main);
   // A rigid dim without a value names its global binding.

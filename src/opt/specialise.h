@@ -53,6 +53,7 @@ struct DimFact {
   enum class Relation : uint8_t { Eq, Le } relation = Relation::Eq;
   DimId left, right;
   Span span;
+  bool or_one = false;  // a `left` of 1 will do as well
 };
 
 // A loop whose rounds fall into classes (design.md 2, layer classes). The flat module has the nodes

@@ -78,6 +78,7 @@ opt::TreeId Planner::input_tree(Call& call, size_t index, TypeId type, const std
 }
 
 bool Planner::make_inputs(Call& call) {
+  uint32_t extras = call.extras;
   for (size_t i = 0; i < main_.inputs.size(); ++i) {
     const graph::Value& value = main_.values[main_.inputs[i]];
     int role = static_cast<int>(i);
@@ -93,7 +94,11 @@ bool Planner::make_inputs(Call& call) {
       else
         tree = scalar_input(call, name, *context_.dims.as_symbol(capacity_));
     } else if (role != roles_.padding() || call.masked) {
-      bool given = !value.optional || role == roles_.padding() || (call.extras && is_extra(i));
+      bool given = !value.optional || role == roles_.padding();
+      if (is_extra(i)) {
+        given = given || extras % 2 != 0;
+        extras = extras == ~0u ? extras : extras / 2;
+      }
       if (given) tree = input_tree(call, i, value.type, name);
     }
     if (!tree.valid()) return false;

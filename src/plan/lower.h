@@ -218,6 +218,7 @@ class Lowering {
   std::vector<std::pair<runtime::ValId, runtime::ValId>>
       merged_;                                           // values that lie in a carry's buffer
   std::vector<size_t> outer_reads_;                      // buffers that live as long as the loop
+  std::unordered_set<size_t> first_round_only_;          // instructions that other rounds leave out
   std::unordered_set<runtime::StateId, IdHash> stored_;  // states written within rounds
   std::unordered_map<runtime::ValId, runtime::ValId, IdHash> map_;  // of the round being stamped
   std::unordered_map<size_t, const graph::Path*> scope_paths_;      // of instructions within rounds

@@ -12,6 +12,11 @@
 #include "support/check.h"
 
 namespace axon::plan {
+namespace {
+
+constexpr size_t kMostExtras = 3;
+
+}  // namespace
 
 Planner::Planner(const graph::Graph& graph, TypeTable& types, const opt::Answers& answers,
                  const PlanOptions& options, DiagSink& sink)
@@ -76,8 +81,21 @@ bool Planner::plan_phases() {
     bool score = (!cached && !encodes) || options_.score;
     if (score && !plan_phase(Kind::Score, masked)) return false;
     // Optional inputs such as segment ids are null in the phases above; one more takes them all.
-    bool more = score && (!cached || encodes) && masked && has_extras();
-    if (more && !plan_phase(Kind::Score, masked, true)) return false;
+    bool more = score && (!cached || encodes) && masked && !extra_inputs().empty();
+    if (more && !plan_phase(Kind::Score, masked, ~0u)) return false;
+  }
+  return cached || encodes || roles_.padding() >= 0 || plan_extras();
+}
+
+// Without a mask there is a phase for each choice of optional inputs that are given.
+bool Planner::plan_extras() {
+  size_t count = extra_inputs().size();
+  if (count > kMostExtras) {
+    return fail(fmt::format("{} optional inputs", count),
+                fmt::format("a straight line is made for each choice of at most {}", kMostExtras));
+  }
+  for (uint32_t choice = 1; choice < (1u << count); ++choice) {
+    if (!plan_phase(Kind::Score, false, choice)) return false;
   }
   return true;
 }
@@ -93,14 +111,15 @@ bool Planner::is_extra(size_t input) const {
          context_.types.kind(context_.types.strip_optional(value.type)) != TypeKind::Bool;
 }
 
-bool Planner::has_extras() const {
+std::vector<size_t> Planner::extra_inputs() const {
+  std::vector<size_t> out;
   for (size_t i = 0; i < main_.inputs.size(); ++i) {
-    if (is_extra(i)) return true;
+    if (is_extra(i)) out.push_back(i);
   }
-  return false;
+  return out;
 }
 
-bool Planner::plan_phase(Kind kind, bool masked, bool extras) {
+bool Planner::plan_phase(Kind kind, bool masked, uint32_t extras) {
   static constexpr const char* kNames[] = {"start", "extend", "score"};
   Call call;
   call.kind = kind;
@@ -160,10 +179,17 @@ void Planner::add_checks(Call& call, const opt::Specialised& flat) {
     bool eq = fact.relation == opt::DimFact::Relation::Eq;
     runtime::EntryCheck check;
     check.relation = eq ? runtime::EntryCheck::Relation::Eq : runtime::EntryCheck::Relation::Le;
-    check.left = context_.symbols.expr(fact.left);
-    check.right = context_.symbols.expr(fact.right);
-    check.what = fmt::format("`{}` {} `{}`", context_.dims.show(fact.left),
-                             eq ? "==" : "<=", context_.dims.show(fact.right));
+    DimId left = fact.left, right = fact.right;
+    if (fact.or_one) {  // one of the two differences is 0
+      DimTable& dims = context_.dims;
+      left = dims.mul(dims.sub(left, dims.integer(1)), dims.sub(left, right));
+      right = dims.integer(0);
+    }
+    check.left = context_.symbols.expr(left);
+    check.right = context_.symbols.expr(right);
+    check.what =
+        fmt::format("`{}` {} `{}`{}", context_.dims.show(fact.left),
+                    eq ? "==" : "<=", context_.dims.show(fact.right), fact.or_one ? ", or 1" : "");
     if (options_.files && fact.span.valid()) {
       check.what += fmt::format(" at {}:{}", options_.files->path(fact.span.file),
                                 options_.files->line_column(fact.span.file, fact.span.begin).line);

@@ -25,7 +25,7 @@ class Planner {
   struct Call {
     Kind kind = Kind::Score;
     bool masked = false;
-    bool extras = false;  // optional inputs beside the mask are given
+    uint32_t extras = 0;  // which optional inputs beside the mask are given, by their order
     runtime::Phase phase;
     std::vector<opt::TreeId> inputs;
     std::vector<std::pair<std::string, graph::ValueId>> traced;
@@ -49,9 +49,10 @@ class Planner {
 
   // planner.cc
   bool plan_phases();
-  bool plan_phase(Kind kind, bool masked, bool extras = false);
+  bool plan_phase(Kind kind, bool masked, uint32_t extras = 0);
+  bool plan_extras();
   bool is_extra(size_t input) const;
-  bool has_extras() const;
+  std::vector<size_t> extra_inputs() const;
   bool lower_phase(Call& call, const opt::Specialised& flat);
   void add_states(Call& call, const opt::Specialised& flat, LowerRequest& request);
   void add_checks(Call& call, const opt::Specialised& flat);

@@ -169,6 +169,7 @@ runtime::ValId Lowering::mapped(runtime::ValId value) {
 bool Lowering::stamp(const opt::FlatLoop& loop, const opt::LoopRound& round, size_t written) {
   if (!map_values(loop, round, written)) return false;
   for (size_t i = written_[written].begin; i < written_[written].end; ++i) {
+    if (first_round_only_.count(i) > 0) continue;
     runtime::Instr instr = phase_.code[i];
     for (runtime::ValId& v : instr.inputs) v = mapped(v);
     for (runtime::ValId& v : instr.outputs) v = mapped(v);
@@ -214,7 +215,10 @@ bool Lowering::carry_in(const Node& node, View& carry) {
       carry = from;
     } else {
       carry = buffer(from.dims, from.dtype);
+      size_t begin = phase_.code.size();
       copy(from, carry);
+      // Later rounds find there what the round before them left.
+      for (size_t i = begin; i < phase_.code.size(); ++i) first_round_only_.insert(i);
     }
   }
   outer_reads_.push_back(buffer_of_[carry.base]);

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cctype>
+#include <set>
 
 #include "sema/dim_names.h"
 #include "sema/program_text.h"
@@ -324,14 +325,28 @@ void read_constraints(TypedProgram& out, Reading& r) {
   }
 }
 
+void keep_symbols(TypeId id, const TypeTable& types, std::set<SymbolId>& out) {
+  const TypeData& data = types.get(id);
+  for (const Axis& axis : data.axes) {
+    if (axis.is_run()) continue;
+    for (SymbolId symbol : types.dims().symbols(axis.dim)) out.insert(symbol);
+  }
+  for (TypeId item : data.items) keep_symbols(item, types, out);
+}
+
 // What dim names mean: those of the header, those that were made equal to others, those of
 // ascriptions.
 void name_dims(const Definition& def, const TypedProgram& program, TypedDefinition& typed,
                Session& session) {
   DimNames names(session.ast, session.types);
+  // A name that the parameters still have is itself; of others a constraint says what became of
+  // them.
+  std::set<SymbolId> kept;
+  for (const TypedParam& param : typed.params) keep_symbols(param.type, session.types, kept);
   for (const TypedConstraint& c : typed.constraints) {
     auto symbol = session.dims.as_symbol(c.left);
-    bool plain = symbol && !c.or_one && session.dims.symbol(*symbol).kind == SymbolKind::Variable;
+    bool plain = symbol && !c.or_one && kept.count(*symbol) == 0 &&
+                 session.dims.symbol(*symbol).kind == SymbolKind::Variable;
     if (plain) names.tell(session.dims.symbol(*symbol).name, c.right);
   }
   for (const TypedParam& param : typed.params) names.learn_symbols(param.type);

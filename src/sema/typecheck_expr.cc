@@ -119,7 +119,11 @@ Value Checker::eval_name(Frame& f, NameId name, Span span) {
   size_t index = found->second;
   if (states_[index] == State::New) check_generic(index);
   Value value = generic_results_[index];
-  if (!value.type.valid() || !program_.definitions[index].params.empty()) return {t_.error(), {}};
+  if (!program_.definitions[index].params.empty()) {  // of a program that a text begins with
+    report(f, Diag::NormBareCallable, span, {s_.names.text(name)});
+    return {t_.error(), {}};
+  }
+  if (!value.type.valid()) return {t_.error(), {}};
   if (value.known.is_dim()) dim_name(f, name, span);
   return value;
 }

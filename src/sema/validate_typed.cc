@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <set>
 
+#include "sema/callee.h"
 #include "syntax/walk.h"
 
 namespace axon::sema {
@@ -61,6 +62,69 @@ class TypedValidator {
     }
     dims(typed.return_type, def.name_span);
     walk(def, s_.ast, {[&](ExprId id, const Expr& e) { expr(id, e); }, [](StmtId, const Stmt&) {}});
+    known_.clear();
+    for (const TypedParam& param : typed.params) {
+      known_.insert(param.name);
+      know_dims(param.type);
+    }
+    for (const auto& [name, dim] : typed.dim_values) known_.insert(name);
+    for (StmtId id : def.body) names(s_.ast[id]);
+  }
+
+  // Every name has a value where it is read: a local, a dim or a global binding.
+  void names(const Stmt& stmt) {
+    auto targets = [&](const std::vector<Target>& all) {
+      for (const Target& target : all) known_.insert(target.name);
+    };
+    if (const Bind* bind = stmt.get<Bind>()) {
+      reads(bind->value);
+      targets(bind->targets);
+    } else if (const Return* result = stmt.get<Return>()) {
+      for (ExprId value : result->values) reads(value);
+    } else if (const Yield* next = stmt.get<Yield>()) {
+      for (ExprId value : next->values) reads(value);
+    } else if (const Loop* loop = stmt.get<Loop>()) {
+      for (ExprId bound : {loop->from, loop->to, loop->step}) {
+        if (bound.valid()) reads(bound);
+      }
+      std::set<NameId> outside = known_;
+      known_.insert(loop->var);
+      targets(loop->carry);
+      for (StmtId id : loop->body) names(s_.ast[id]);
+      known_ = std::move(outside);
+      targets(loop->targets);
+      targets(loop->carry);
+    }
+  }
+
+  void reads(ExprId id) {
+    auto read = [&](NameId name, Span span) {
+      if (known_.count(name) > 0 || find_definition(typed_.flat.program, name)) return;
+      fail(span, "name `" + std::string(s_.names.text(name)) + "` has no value");
+    };
+    walk(id, s_.ast,
+         {[&](ExprId inner, const Expr& e) {
+            if (const Name* name = e.get<Name>()) read(name->name, e.span);
+            if (const PathExpr* path = e.get<PathExpr>()) {
+              for (const PathPiece& piece : path->path.pieces) {
+                if (piece.placeholder) read(piece.text, e.span);
+              }
+            }
+            auto index = static_cast<size_t>(inner.index);
+            if (index < typed_.type_of.size() && typed_.type_of[index].valid())
+              know_dims(typed_.type_of[index]);
+          },
+          [](StmtId, const Stmt&) {}});
+  }
+
+  // Sizes of values can be read by their names from then on.
+  void know_dims(TypeId id) {
+    const TypeData& data = t_.get(id);
+    for (const Axis& axis : data.axes) {
+      if (axis.is_run()) continue;
+      for (SymbolId symbol : d_.symbols(axis.dim)) known_.insert(d_.symbol(symbol).name);
+    }
+    for (TypeId item : data.items) know_dims(item);
   }
 
   // Dims of parameter types are bound by the arguments.
@@ -121,8 +185,9 @@ class TypedValidator {
   TypeTable& t_;
   DimTable& d_;
   const Definition* def_ = nullptr;
-  std::set<SymbolId> bound_;
   bool values_bind_;
+  std::set<SymbolId> bound_;
+  std::set<NameId> known_;
 };
 
 }  // namespace

@@ -82,8 +82,15 @@ std::vector<TypeArg> Parser::parse_type_args() {
 // What can be read as a dim is one.
 TypeArg Parser::parse_type_arg() {
   if (at(Tok::LParen)) return parse_paren_arg();
-  bool is_type = at(Tok::Question) || at(Tok::Path) ||
-                 (at(Tok::Name) && stream_.peek_second() == Tok::LBracket);
+  if (at(Tok::Path)) {  // a name written as a path, which may stand for a type with arguments
+    TypeExprId type = parse_type();
+    const TypeNamed* named =
+        panic_ || !type.valid() ? nullptr : std::get_if<TypeNamed>(&ast_[type].data);
+    if (!named || named->has_args) return {{}, type};
+    Span span = ast_[type].span;
+    return {parse_dim(ast_.add(DimExpr{DimName{named->name}, span})), {}};
+  }
+  bool is_type = at(Tok::Question) || (at(Tok::Name) && stream_.peek_second() == Tok::LBracket);
   if (is_type) return {{}, parse_type()};
   return {parse_dim(), {}};
 }

@@ -1,14 +1,22 @@
 // Any text at all through the front end: it may be wrong, but it must be told so.
 #pragma once
 
+#include <cstddef>
 #include <string>
-#include <vector>
 
 namespace axon::fuzz {
 
-// Runs all stages. What is wrong with the compiler, or nothing; a crash is a crash.
-std::string try_front(const std::string& text);
-// The texts of the .axon files below the folders, sorted by name.
-std::vector<std::string> read_corpus(const std::vector<std::string>& folders);
+// How far texts came.
+struct FrontCounts {
+  size_t inputs = 0;
+  size_t parsed = 0;   // without errors
+  size_t checked = 0;  // came to a Graph
+  size_t staged = 0;   // of those: every stage dumped and read again, passes run, plans made
+};
+
+// Parses, renders and lays out; goes through all stages; shows what was reported. One text in
+// `every` of those that come to a Graph goes through the costly rest, chosen by its contents.
+// What is wrong with the compiler, or nothing; a crash is a crash.
+std::string try_front(const std::string& text, size_t every, FrontCounts& counts);
 
 }  // namespace axon::fuzz

@@ -1,101 +1,111 @@
-// `fuzz front|programs SECONDS SEED STATE` and `fuzz replay FILE`: see scripts/fuzz.py.
-#include <unistd.h>
-
+// `fuzz front|programs SECONDS LIMIT SEED FIRST STRIDE STATE` and `fuzz replay front|programs
+// FILE`: see scripts/fuzz.py. Statuses: 1 something is wrong, 2 usage, 3 a hang; others are
+// crashes.
 #include <chrono>
-#include <csignal>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
 
+#include "fuzz/corpus.h"
 #include "fuzz/front.h"
-#include "fuzz/mutate.h"
+#include "fuzz/programs.h"
 #include "fuzz/soundness.h"
+#include "fuzz/state.h"
 #include "support/file.h"
 
 namespace {
 
+using namespace axon::fuzz;
 using Clock = std::chrono::steady_clock;
 
-constexpr unsigned kHangSeconds = 10;  // sanitizers and a busy machine included
-
-void on_alarm(int) {
-  constexpr char kText[] = "fuzz: hang\n";
-  if (write(2, kText, sizeof kText - 1) < 0) _exit(3);
-  _exit(3);
-}
-
-double seconds_since(Clock::time_point begin) {
-  return std::chrono::duration<double>(Clock::now() - begin).count();
-}
-
-// The text under test, so that it is known after a crash.
-void note(const char* path, const std::string& text) {
-  if (!axon::write_file(path, text)) std::exit(2);
-}
+constexpr size_t kStagedOneIn = 8;
 
 int failure(const std::string& wrong) {
   std::fprintf(stderr, "fuzz: %s\n", wrong.c_str());
   return 1;
 }
 
-int front(double seconds, uint64_t seed, const char* state) {
-  axon::fuzz::Random random(seed);
-  auto corpus = axon::fuzz::read_corpus({"tests/syntax", "tests/sema", "tests/typecheck",
-                                         "tests/diag", "zoo", "tests/fuzz/crashers"});
+// One process of several that share a seed: it takes every STRIDE-th index, from FIRST on.
+struct Share {
+  double seconds;
+  uint64_t limit, seed, first, stride;
+  State state;
+
+  // Calls `one` for each index with its own random numbers until the time or the indices are over.
+  template <class One>
+  int run(One one) {
+    auto begin = Clock::now();
+    for (uint64_t index = first; index < limit; index += stride) {
+      if (std::chrono::duration<double>(Clock::now() - begin).count() >= seconds) break;
+      Random random(seed * 0x9E3779B97F4A7C15ull + index);
+      state[Count::Next] = index + stride;
+      double before = cpu_seconds();
+      restart_clock();
+      std::string wrong = one(random);
+      auto took = static_cast<uint64_t>((cpu_seconds() - before) * 1e3);
+      state[Count::SlowestMs] = std::max(state[Count::SlowestMs], took);
+      state[Count::Milliseconds] = static_cast<uint64_t>(cpu_seconds() * 1e3);
+      if (!wrong.empty()) return failure(wrong);
+    }
+    return 0;
+  }
+};
+
+int front(Share& share) {
+  Corpus corpus;
   if (corpus.empty()) return failure("no corpus here");
-  auto begin = Clock::now();
-  size_t count = 0;
-  double slowest = 0;
-  for (; seconds_since(begin) < seconds; ++count) {
-    const std::string& base = random.pick(corpus);
-    std::string text = random.chance(50) ? axon::fuzz::mutate_bytes(base, corpus, random)
-                                         : axon::fuzz::mutate_tokens(base, corpus, random);
-    note(state, text);
-    alarm(kHangSeconds);
-    auto started = Clock::now();
-    std::string wrong = axon::fuzz::try_front(text);
-    slowest = std::max(slowest, seconds_since(started));
-    alarm(0);
-    if (!wrong.empty()) return failure(wrong);
-  }
-  std::printf("front: %zu inputs, slowest %.2f s\n", count, slowest);
-  return 0;
+  State& state = share.state;
+  FrontCounts counts;
+  return share.run([&](Random& random) {
+    std::string text = corpus.mutant(random);
+    state.note(text);
+    std::string wrong = try_front(text, kStagedOneIn, counts);
+    state[Count::Inputs] = counts.inputs;
+    state[Count::Parsed] = counts.parsed;
+    state[Count::Checked] = counts.checked;
+    state[Count::Staged] = counts.staged;
+    return wrong;
+  });
 }
 
-int programs(double seconds, uint64_t seed, const char* state) {
-  axon::fuzz::Counts counts;
-  auto begin = Clock::now();
-  while (seconds_since(begin) < seconds) {
-    axon::fuzz::Random random(seed * 1000003 + counts.programs);
-    alarm(kHangSeconds);
-    std::string wrong = axon::fuzz::try_program(random, counts);
-    alarm(0);
-    if (wrong.empty()) continue;
-    note(state, wrong);
-    return failure("seed " + std::to_string(seed) + "\n" + wrong);
-  }
-  std::printf("programs: %zu made, %zu check, %zu have sizes, %zu runs\n", counts.programs,
-              counts.checked, counts.satisfied, counts.runs);
-  bool enough = counts.satisfied * 10 >= counts.checked * 9;
-  return enough ? 0 : failure("too few programs have sizes that their entry lets pass");
+int programs(Share& share) {
+  State& state = share.state;
+  Counts counts;
+  return share.run([&](Random& random) {
+    std::string text = make_program(random);
+    state.note(text);
+    std::string wrong = try_text(text, counts);
+    state[Count::Programs] = counts.programs;
+    state[Count::Checked] = counts.checked;
+    state[Count::Satisfied] = counts.satisfied;
+    state[Count::Runs] = counts.runs;
+    state[Count::Compared] = counts.compared;
+    state[Count::Unstable] = counts.unstable;
+    state[Count::Failures] = counts.failures;
+    state[Count::Straight] = counts.straight;
+    return wrong;
+  });
 }
 
-int replay(const char* path) {
+int replay(const char* kind, const char* path) {
   auto text = axon::read_file(path);
   if (!text) return 2;
-  alarm(kHangSeconds);
-  std::string wrong = axon::fuzz::try_front(*text);
+  FrontCounts front_counts;
+  Counts counts;
+  restart_clock();
+  bool is_front = std::strcmp(kind, "front") == 0;
+  std::string wrong = is_front ? try_front(*text, 1, front_counts) : try_text(*text, counts);
   return wrong.empty() ? 0 : failure(wrong);
 }
 
 }  // namespace
 
 int main(int argc, char** argv) {
-  std::signal(SIGALRM, on_alarm);
-  if (argc == 3 && std::strcmp(argv[1], "replay") == 0) return replay(argv[2]);
-  if (argc != 5) return failure("usage: fuzz front|programs SECONDS SEED STATE, fuzz replay FILE");
-  double seconds = std::strtod(argv[2], nullptr);
-  uint64_t seed = std::strtoull(argv[3], nullptr, 10);
-  if (std::strcmp(argv[1], "front") == 0) return front(seconds, seed, argv[4]);
-  return programs(seconds, seed, argv[4]);
+  if (argc == 4 && std::strcmp(argv[1], "replay") == 0) return replay(argv[2], argv[3]);
+  if (argc != 8)
+    return failure("usage: fuzz front|programs SECONDS LIMIT SEED FIRST STRIDE STATE"), 2;
+  auto number = [&](int i) { return std::strtoull(argv[i], nullptr, 10); };
+  Share share{
+      std::strtod(argv[2], nullptr), number(3), number(4), number(5), number(6), State(argv[7])};
+  return std::strcmp(argv[1], "front") == 0 ? front(share) : programs(share);
 }

@@ -1,18 +1,17 @@
-// Runs generated programs on random sizes.
+// Runs programs on random sizes.
 #include "fuzz/soundness.h"
 
 #include <algorithm>
-#include <map>
 
-#include "fuzz/pipeline.h"
-#include "fuzz/programs.h"
-#include "graph/evaluate.h"
+#include "fuzz/all_ways.h"
+#include "fuzz/inputs.h"
+#include "fuzz/subject.h"
+#include "support/text.h"
 
 namespace axon::fuzz {
 namespace {
 
-using graph::EvalTensor, graph::EvalValue;
-using Sizes = std::map<SymbolId, int64_t>;
+using driver::Frontend;
 
 // What may happen at run time to a program that checks: nothing about shapes.
 bool is_allowed(const std::string& code) {
@@ -32,145 +31,112 @@ bool mentions_unknown(const TypeTable& types, TypeId type) {
   return any;
 }
 
-void collect(const TypeTable& types, TypeId type, std::vector<SymbolId>& out) {
-  const TypeData& data = types.get(type);
-  for (const Axis& axis : data.axes) {
-    if (axis.is_run()) continue;
-    for (SymbolId symbol : types.dims().symbols(axis.dim)) out.push_back(symbol);
+// An operation on sizes that no type knows may fail, as long as no type says otherwise: the error's
+// place is "at `VALUE`, OP in `MODULE`".
+bool at_unknown(const Frontend& f, const Error& error) {
+  if (error.message.find("a result of type") != error.message.npos) return false;
+  std::string_view hint = error.hint;
+  size_t first = hint.find('`'), second = hint.find('`', first + 1);
+  size_t third = hint.find('`', second + 1);
+  if (third == hint.npos) return false;
+  std::string_view value = hint.substr(first + 1, second - first - 1);
+  std::string_view module = hint.substr(third + 1, hint.size() - third - 2);
+  for (const graph::Module& m : f.graph->modules) {
+    if (f.session->names.text(m.name) != module) continue;
+    for (graph::NodeId id : m.order) {
+      const graph::Node& n = m.nodes[id];
+      if (n.outputs.empty() || f.session->names.text(m.values[n.outputs[0]].name) != value)
+        continue;
+      for (const graph::Operand& o : n.inputs) {
+        if (o.type.valid() && mentions_unknown(f.session->types, o.type)) return true;
+      }
+    }
   }
-  for (TypeId item : data.items) collect(types, item, out);
+  return false;
 }
 
-class Runner {
- public:
-  Runner(const Compiled& f, Random& random)
-      : f_(f), types_(f.session->types), main_((*f.graph)[f.graph->main]), r_(random) {}
+uint64_t seed_of(const std::string& text) {
+  uint64_t hash = 1469598103934665603ull;
+  for (char c : text) hash = (hash ^ static_cast<unsigned char>(c)) * 1099511628211ull;
+  return hash;
+}
 
-  std::string run(Counts& counts) {
-    std::vector<SymbolId> symbols;
-    for (graph::ValueId input : main_.inputs) collect(types_, main_.values[input].type, symbols);
-    std::sort(symbols.begin(), symbols.end());
-    symbols.erase(std::unique(symbols.begin(), symbols.end()), symbols.end());
-    bool satisfied = false;
-    for (int tries = 0; tries < 120 && (!satisfied || tries < 12); ++tries) {
-      Sizes sizes;
-      int64_t common = 1 + static_cast<int64_t>(r_.below(4));
-      for (SymbolId symbol : symbols) {
-        bool alike = tries % 3 == 2;
-        sizes[symbol] = alike ? common : 1 + static_cast<int64_t>(r_.below(4));
-      }
-      graph::NamedValues inputs;
-      if (!make_inputs(sizes, inputs)) continue;
-      graph::EvalOptions options;
-      options.check_types = true;
-      auto out = graph::evaluate(*f_.graph, types_, inputs, options);
-      bool refused = !out && out.error().hint.empty();
-      if (refused) continue;
-      satisfied = true;
-      ++counts.runs;
-      if (out || is_allowed(out.error().code) || at_unknown(out.error())) continue;
-      std::string shown;
-      for (const auto& [name, value] : inputs) shown += name + " = " + graph::show(value) + "\n";
-      return out.error().code + " " + out.error().message + " " + out.error().hint + "\n" + shown;
-    }
-    counts.satisfied += satisfied ? 1 : 0;
-    return "";
-  }
-
- private:
-  // An operation on sizes that no type knows may fail, as long as no type says otherwise: the
-  // error's place is "at `VALUE`, OP in `MODULE`".
-  bool at_unknown(const Error& error) {
-    if (error.message.find("a result of type") != error.message.npos) return false;
-    std::string_view hint = error.hint;
-    size_t first = hint.find('`'), second = hint.find('`', first + 1);
-    size_t third = hint.find('`', second + 1);
-    if (third == hint.npos) return false;
-    std::string_view value = hint.substr(first + 1, second - first - 1);
-    std::string_view module = hint.substr(third + 1, hint.size() - third - 2);
-    for (const graph::Module& m : f_.graph->modules) {
-      if (f_.session->names.text(m.name) != module) continue;
-      for (graph::NodeId id : m.order) {
-        const graph::Node& n = m.nodes[id];
-        if (n.outputs.empty() || f_.session->names.text(m.values[n.outputs[0]].name) != value)
-          continue;
-        for (const graph::Operand& o : n.inputs) {
-          if (o.type.valid() && mentions_unknown(types_, o.type)) return true;
-        }
-      }
-    }
-    return false;
-  }
-
-  bool make_inputs(const Sizes& sizes, graph::NamedValues& out) {
-    for (graph::ValueId input : main_.inputs) {
-      const graph::Value& value = main_.values[input];
-      TypeId type = types_.strip_optional(value.type);
-      std::string name(f_.session->names.text(value.name));
-      if (value.optional && r_.chance(50)) continue;
-      const TypeData& data = types_.get(type);
-      if (data.kind == TypeKind::Bool) {
-        out.emplace_back(name, EvalValue::of(r_.chance(50)));
-      } else if (data.kind == TypeKind::Dim || data.kind == TypeKind::Int) {
-        out.emplace_back(name, EvalValue::of(size_of(value.name, sizes)));
-      } else if (data.kind == TypeKind::Tensor) {
-        if (!tensor(data, sizes, name, out)) return false;
-      } else {
-        return false;
-      }
-    }
-    return true;
-  }
-
-  // An integer input whose name is a dim is of that size.
-  int64_t size_of(NameId name, const Sizes& sizes) {
-    for (const auto& [symbol, size] : sizes) {
-      const Symbol& s = types_.dims().symbol(symbol);
-      if (s.kind == SymbolKind::Param && s.name == name) return size;
-    }
-    return 1 + static_cast<int64_t>(r_.below(4));
-  }
-
-  bool tensor(const TypeData& data, const Sizes& sizes, const std::string& name,
-              graph::NamedValues& out) {
+NamedTensors read_params(const std::string& text, uint64_t state) {
+  NamedTensors out;
+  for (std::string_view line : split(text, '\n')) {
+    std::vector<std::string_view> words = split(line, ' ');
+    if (words.size() != 4 || words[0] != "--" || words[1] != "param") continue;
     std::vector<int64_t> shape;
-    for (const Axis& axis : data.axes) {
-      if (axis.is_run()) return false;
-      auto size = types_.dims().evaluate(axis.dim, [&](SymbolId s) -> std::optional<int64_t> {
-        auto found = sizes.find(s);
-        if (found == sizes.end()) return {};
-        return found->second;
-      });
-      if (!size || *size < 1 || *size > 64) return false;
-      shape.push_back(*size);
+    for (std::string_view extent : split(words[3], ',')) {
+      shape.push_back(std::clamp<int64_t>(parse_int(extent).value_or(1), 1, 64));
     }
-    EvalTensor made = EvalTensor::make(DType::F32, shape);
-    for (int64_t i = 0; i < made.count(); ++i) made.set(i, static_cast<double>(r_.below(5)) - 2);
-    out.emplace_back(name, EvalValue::of(std::move(made)));
-    return true;
+    out.emplace_back(words[2], random_tensor(DType::F32, std::move(shape), state));
   }
+  return out;
+}
 
-  const Compiled& f_;
-  TypeTable& types_;
-  const graph::Module& main_;
-  Random& r_;
-};
+constexpr int kTries = 120;      // for inputs that the entry lets pass
+constexpr size_t kRuns = 12;     // evaluations, when some are found
+constexpr size_t kCompared = 2;  // of them, all ways
+
+// Evaluates with types checked. Adds to `given` some inputs that pass and one that does not.
+std::string evaluate_all(const Frontend& f, const std::string& text, const NamedTensors& params,
+                         Counts& counts, std::vector<Given>& given) {
+  Random random(seed_of(text));
+  InputMaker maker(*f.graph, f.session->types, text, random);
+  size_t runs = 0;
+  bool refused = false;
+  for (int tries = 0; tries < kTries && (runs == 0 || tries < static_cast<int>(kRuns)); ++tries) {
+    auto inputs = maker.make();
+    if (!inputs) continue;
+    graph::MemoryParams memory;
+    for (const auto& [name, tensor] : params) memory.set(name, tensor);
+    graph::EvalOptions options;
+    options.check_types = true;
+    options.params = &memory;
+    auto out = graph::evaluate(*f.graph, f.session->types, *inputs, options);
+    if (!out && out.error().hint.empty()) {
+      if (!refused) given.push_back({*inputs, params, true});
+      refused = true;
+      continue;
+    }
+    if (runs++ < kCompared) given.push_back({*inputs, params});
+    counts.failures += out ? 0 : 1;
+    if (out || is_allowed(out.error().code) || at_unknown(f, out.error())) continue;
+    std::string shown;
+    for (const auto& [name, value] : *inputs) shown += name + " = " + graph::show(value) + "\n";
+    return "unsound: " + out.error().code + " " + out.error().message + " " + out.error().hint +
+           "\n" + shown;
+  }
+  counts.runs += runs;
+  counts.satisfied += runs > 0 ? 1 : 0;
+  return "";
+}
 
 }  // namespace
 
-std::string try_text(const std::string& text, Random& random, Counts& counts) {
+std::string try_text(const std::string& text, Counts& counts) {
   ++counts.programs;
-  Compiled f = compile(text);
-  if (std::string bug = f.bug(); !bug.empty()) return bug;
-  if (!f.graph) return "";
+  Subject subject = read_subject("program", text);
+  NamedTensors params = read_params(text, seed_of(text));
+  model::ParamIndex index(infos(params));
+  subject.options.answers.params = &index;
+  Frontend f = run_frontend(subject.options);
+  if (std::string wrong = bug(f); !wrong.empty()) return "front end: " + wrong;
+  if (!f.ok() || !f.graph) return "";
   ++counts.checked;
-  return Runner(f, random).run(counts);
-}
-
-std::string try_program(Random& random, Counts& counts) {
-  std::string text = make_program(random);
-  std::string wrong = try_text(text, random, counts);
-  return wrong.empty() ? "" : wrong + "\n" + text;
+  if (std::string wrong = unstable(subject, f, false); !wrong.empty()) return wrong;
+  std::vector<Given> given;
+  std::string wrong = evaluate_all(f, text, params, counts, given);
+  if (!wrong.empty() || given.empty()) return wrong;
+  // What types do not say of the inputs and a caller knows.
+  graph::Module& main = (*f.graph)[f.graph->main];
+  for (graph::ValueId input : main.inputs) {
+    graph::Value& value = main.values[input];
+    TypeKind kind = f.session->types.kind(f.session->types.strip_optional(value.type));
+    if (kind == TypeKind::Tensor) value.dtype = dtype_of(text, f.session->names.text(value.name));
+  }
+  return try_all_ways(f, index, given, counts);
 }
 
 }  // namespace axon::fuzz

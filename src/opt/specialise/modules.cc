@@ -42,7 +42,7 @@ bool Specialiser::run_main(const std::vector<TreeId>& inputs) {
   Frame frame;
   frame.id = graph_.main;
   frame.values.resize(main.values.size());
-  if (!bind_main(frame, inputs) || !run_body(frame)) return false;
+  if (!bind_main(frame, inputs) || !entry_facts(frame) || !run_body(frame)) return false;
   for (const graph::Operand& output : main.outputs) {
     TreeId tree = operand(frame, output);
     if (!tree.valid()) return false;
@@ -91,6 +91,44 @@ bool Specialiser::bind_main(Frame& frame, const std::vector<TreeId>& inputs) {
     frame.values[static_cast<size_t>(main.inputs[i].index)] = tree;
   }
   return !failed_;
+}
+
+// What typechecking left to the caller of MAIN. Facts on values that are made later, or that are
+// null in this shape of call, are no entry facts.
+bool Specialiser::entry_facts(Frame& frame) {
+  for (const graph::Constraint& constraint : graph_[graph_.main].constraints) {
+    if (!entry_fact(frame, constraint)) {
+      fail("a constraint of its entry is none on sizes");
+      return false;
+    }
+  }
+  return true;
+}
+
+bool Specialiser::entry_fact(Frame& frame, const graph::Constraint& constraint) {
+  auto side = [&](const graph::Operand& o, DimId& out) {
+    if (const graph::LitInt* literal = o.get<graph::LitInt>()) out = dims_.integer(literal->value);
+    if (const graph::DimRef* dim = o.get<graph::DimRef>()) out = resolve_dim(frame, dim->dim);
+    return o.get<graph::LitInt>() || o.get<graph::DimRef>();
+  };
+  DimFact fact;
+  bool eq = constraint.fact.relation == graph::Relation::Eq;
+  if (!eq && constraint.fact.relation != graph::Relation::Le) return false;
+  fact.relation = eq ? DimFact::Relation::Eq : DimFact::Relation::Le;
+  fact.span = constraint.span;
+  if (!side(constraint.fact.left, fact.left) || !side(constraint.fact.right, fact.right))
+    return false;
+  if (!constraint.guards.empty()) {
+    const graph::Fact& guard = constraint.guards[0];
+    DimId left, one;
+    bool sizes = side(guard.left, left) && side(guard.right, one);
+    fact.or_one = eq && constraint.guards.size() == 1 && sizes &&
+                  guard.relation == graph::Relation::Ne && left == fact.left &&
+                  one == dims_.integer(1);
+    if (!fact.or_one) return false;
+  }
+  if (fact.left.valid() && fact.right.valid() && fact.left != fact.right) add_fact(fact);
+  return true;
 }
 
 TreeId Specialiser::run_module(graph::ModuleId id, const Args& args, const graph::Node* call,

@@ -57,6 +57,8 @@ class Specialiser {
   // modules.cc: structure
   bool run_main(const std::vector<TreeId>& inputs);
   bool bind_main(Frame& frame, const std::vector<TreeId>& inputs);
+  bool entry_facts(Frame& frame);
+  bool entry_fact(Frame& frame, const graph::Constraint& constraint);
   TreeId run_module(graph::ModuleId id, const Args& args, const graph::Node* call,
                     const Frame* caller);
   bool run_body(Frame& frame);

@@ -79,10 +79,11 @@ bool Specialiser::to_operand(TreeId id, graph::Operand& out) {
 
 void Specialiser::add_fact(DimFact fact) {
   for (const DimFact& known : out_.facts) {
-    if (known.relation == fact.relation && known.left == fact.left && known.right == fact.right)
+    if (known.relation == fact.relation && known.left == fact.left && known.right == fact.right &&
+        known.or_one == fact.or_one)
       return;
   }
-  fact.span = node_->span;
+  if (node_ != nullptr) fact.span = node_->span;
   out_.facts.push_back(fact);
 }
 

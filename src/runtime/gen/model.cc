@@ -275,6 +275,25 @@ int fullest_phase(const Program& program, std::string_view name) {
   return -1;
 }
 
+// Of the unmasked phases of a name, which differ in the optional inputs that they take, the one
+// that takes most of what is given and nothing else; -1: none has all it takes.
+int fitting_phase(const Program& program, std::string_view name,
+                  const std::vector<NamedTensor>& given) {
+  int best = -1;
+  size_t most = 0;
+  for (size_t i = 0; i < program.phases.size(); ++i) {
+    const Phase& phase = program.phases[i];
+    if (phase.name != name || phase.masked) continue;
+    bool has_all = std::all_of(phase.inputs.begin(), phase.inputs.end(), [&](const Input& input) {
+      return find_input(given, input.name) != nullptr;
+    });
+    if (!has_all || (best >= 0 && phase.inputs.size() <= most)) continue;
+    best = static_cast<int>(i);
+    most = phase.inputs.size();
+  }
+  return best;
+}
+
 // A mask without padding, of the ids' shape.
 void add_full_mask(std::vector<NamedTensor>& given) {
   const NamedTensor* ids = find_input(given, "input_ids");
@@ -315,7 +334,8 @@ Result<std::vector<NamedTensor>> Model::forward(std::string_view phase_name,
   const bool more = least >= 0 && full >= 0 &&
                     takes_more(program().phases[static_cast<size_t>(least)],
                                program().phases[static_cast<size_t>(full)], inputs);
-  const int index = more ? full : padded ? masked : least;
+  const int fitting = fitting_phase(program(), phase_name, inputs);
+  const int index = more ? full : padded ? masked : fitting >= 0 ? fitting : least;
   if (index < 0) {
     return Error{"RUN-INPUT", "the program has no phase `" + std::string(phase_name) + "`" +
                                   (padded ? " for padded input" : "")};

@@ -4,32 +4,18 @@
 
 #include <gtest/gtest.h>
 
-#include <map>
-#include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "driver/frontend.h"
-#include "graph/evaluate.h"
-#include "model/param_source.h"
+#include "fuzz/ways.h"
 #include "plan/plan.h"
-#include "runtime/gen/model.h"
 
 namespace axon::driver::ways {
 
-// Tensors in memory as a checkpoint, f32.
-class MemorySource : public model::ParamSource {
- public:
-  explicit MemorySource(std::vector<std::pair<std::string, graph::EvalTensor>> tensors);
-  const model::ParamIndex& index() const override { return index_; }
-  Result<model::RawTensor> tensor(std::string_view stored_name) override;
-  void release(std::string_view) override {}
-
- private:
-  std::vector<std::pair<std::string, graph::EvalTensor>> tensors_;
-  model::ParamIndex index_;
-};
+using fuzz::Leaves, fuzz::MemorySource, fuzz::Outcome;
+using fuzz::next_random, fuzz::outcome_of, fuzz::random_tensor;
 
 // A program, its inputs and its parameters.
 struct Case {
@@ -42,26 +28,7 @@ struct Case {
 // `-- general` at the top of a program; contents are random.
 Case read_case(const std::string& name, const std::string& text);
 
-// Random contents: floats about 1 in size, integers from 0 to 3, booleans.
-graph::EvalTensor random_tensor(DType dtype, std::vector<int64_t> shape, uint64_t& state);
-
-// A deterministic stream of numbers.
-inline uint64_t next_random(uint64_t& state) {
-  state += 0x9E3779B97F4A7C15ull;
-  uint64_t z = (state ^ (state >> 30)) * 0xBF58476D1CE4E5B9ull;
-  z = (z ^ (z >> 27)) * 0x94D049BB133111EBull;
-  return z ^ (z >> 31);
-}
-
-// Names of result leaves and their values; errors as one entry named `error` with their code.
-using Leaves = std::map<std::string, graph::EvalTensor>;
-struct Outcome {
-  std::string error;  // code and message
-  Leaves leaves;
-};
 Outcome evaluated(const graph::Graph& graph, const TypeTable& types, const Case& c);
-// What a run that gives `value` as output `y`, or fails, comes to.
-Outcome outcome_of(const graph::EvalValue& value, const std::string& error);
 Outcome native(const runtime::Program& program, const Case& c, int threads = 1);
 // Empty when both agree. A straight line computes small floats in f32: with `wide` they may be
 // that.

@@ -7,6 +7,7 @@
 
 #include "driver/frontend.h"
 #include "driver/library.h"
+#include "fuzz/subject.h"
 #include "graph/text.h"
 #include "source/render.h"
 #include "support/file.h"
@@ -15,100 +16,20 @@
 namespace axon::driver {
 namespace {
 
-// Everything but the plan, which is no program of the language.
-constexpr Stage kStages[] = {Stage::Resolve,   Stage::Materialize, Stage::Normalize,
-                             Stage::Elaborate, Stage::Flatten,     Stage::Typecheck,
-                             Stage::GraphIr,   Stage::GraphIrAxon};
-
-struct MemoryLibrary : sema::LibrarySource {
-  std::map<std::string, std::string, std::less<>> files;
-  mutable std::map<std::string, std::string_view, std::less<>> views;
-  const std::string_view* find(std::string_view path) const override {
-    auto file = files.find(path);
-    if (file == files.end()) return nullptr;
-    return &(views[file->first] = file->second);
-  }
-};
-
-struct Subject {
-  std::string name;
-  FrontendOptions options;
-  std::shared_ptr<MemoryLibrary> library;
-};
-
-std::string errors(const Frontend& f) {
-  std::string out;
-  for (const Diagnostic& d : f.session->sink.all()) {
-    if (f.session->sink.severity(d) == Severity::Error)
-      out += std::string(diag_info(d.id).code) + " " + message_of(d) + "\n";
-  }
-  return out;
-}
-
-std::string graph_text(const Frontend& f) { return graph::write_graph(*f.graph, f.session->types); }
+using fuzz::errors, fuzz::Subject;
 
 // Whether the subject checks; nothing is asked of one that does not.
 bool expect_stable(const Subject& subject, bool with_final = false) {
   Frontend whole = run_frontend(subject.options);
   if (!whole.ok()) return false;
-  std::string wanted = graph_text(whole);
-  for (Stage stage : kStages) {
-    SCOPED_TRACE(subject.name + " from " + std::string(spelling(stage)));
-    FrontendOptions options = subject.options;
-    options.text = dump_stage(whole, stage);
-    options.auto_overlay = false;
-    options.overlays.clear();
-    Frontend again = run_frontend(options);
-    EXPECT_EQ(errors(again), "") << options.text;
-    if (!again.ok() || !has_stage(again, stage)) continue;
-    std::string second = dump_stage(again, stage);
-    // Comments of the graph text name the file that each node came from.
-    if (stage == Stage::GraphIr) {
-      EXPECT_EQ(graph_text(again), wanted);
-      continue;
-    }
-    EXPECT_EQ(second, options.text);
-    if (!again.graph) continue;
-    EXPECT_EQ(graph_text(again), wanted) << options.text;
-  }
-  if (!with_final) return true;
-  // The form for readers computes sizes by statements: its text is only asked to be stable.
-  FrontendOptions options = subject.options;
-  options.text = dump_stage(whole, Stage::Final);
-  options.auto_overlay = false;
-  options.overlays.clear();
-  Frontend again = run_frontend(options);
-  EXPECT_EQ(errors(again), "") << options.text;
-  if (again.ok()) {
-    EXPECT_EQ(dump_stage(again, Stage::Final), options.text) << subject.name;
-  }
+  EXPECT_EQ(fuzz::unstable(subject, whole, with_final), "");
   return true;
 }
 
-// A case of tests/sema or tests/typecheck: sections of library files, an entry, overlays.
 Subject read_case(const std::string& path) {
-  Subject out;
-  out.name = path;
-  out.library = std::make_shared<MemoryLibrary>();
-  out.options.path = "main.axon";
-  std::string* target = &out.options.text;
   auto content = read_file(path);
   EXPECT_TRUE(content.ok()) << path;
-  for (std::string_view line : split(*content, '\n')) {
-    auto option = [&](std::string_view head) {
-      return starts_with(line, head) ? std::string(trim(line.substr(head.size()))) : std::string();
-    };
-    if (std::string file = option("-- file: "); !file.empty()) {
-      target = &out.library->files[file];
-      continue;
-    }
-    if (std::string overlay = option("-- overlay: "); !overlay.empty())
-      out.options.overlays.push_back(overlay);
-    if (std::string main = option("-- main: "); !main.empty()) out.options.main = main;
-    *target += std::string(line) + "\n";
-  }
-  if (!out.library->files.empty()) out.options.library = out.library.get();
-  return out;
+  return fuzz::read_subject(path, *content);
 }
 
 std::vector<Subject> corpus(const std::string& folder) {
@@ -172,6 +93,33 @@ TEST(Stages, EveryCheckedDefinitionIsStable) {
   EXPECT_GE(checked, 40);
 }
 
+// Programs whose texts once gave another Graph.
+TEST(Stages, FactsOnSizesStay) {
+  const char* texts[] = {
+      // a constraint on a name that the parameters keep
+      "main :: Tensor[S,B] -> Tensor[B] -> Tensor[2]\nmain x y = _reshape y [2]\n",
+      // a size that is known to be a number, as a bound
+      "main :: Tensor[K,3,S,4] -> Tensor\nmain x = do\n  y <- x\n"
+      "  y <- for i <- [0..S) carry (y) do\n    yield _concat y x 1\n  return _matmul x y\n",
+      // sizes that are returned under names of their own
+      "main :: Tensor[B,S] -> (Dim, Dim)\nmain x = do\n"
+      "  y <- ((_concat x x 0) :: Tensor[E,S])\n  return S, E\n",
+      // a branch that is never taken
+      "main :: Tensor[B] -> Any\nmain x = (2 > 1) ? null : x\n",
+      // global bindings that only types mention
+      "import Config\nA <- ((Config.dim @@a default=2) :: Dim)\n"
+      "main :: Tensor[A] -> Tensor[A]\nmain x = x\n",
+      // a name that an ascription brings in
+      "main :: Tensor[B,S] -> Tensor\nmain x = do\n"
+      "  y <- ((_linear @@w x) :: Tensor[B,E])\n  return _reshape y [E, B]\n"};
+  for (const char* text : texts) {
+    Subject subject{text, {}, {}};
+    subject.options.path = "main.axon";
+    subject.options.text = text;
+    EXPECT_TRUE(expect_stable(subject, true)) << text;
+  }
+}
+
 TEST(Stages, WarningsAreTheSame) {
   constexpr const char* kText = R"(import Tensor
 
@@ -226,6 +174,12 @@ TEST(Stages, TextsThatAreNotWhatTheySay) {
                     "  return x\n"),
             "LOAD-STAGE the text is no program of stage `flatten`: pragma `HELPERS` does not fit: "
             "`f: loop i`\n");
+  EXPECT_EQ(
+      failure("{-# STAGE \"typecheck\" #-}\nf :: Int -> Int\nf x = do\n"
+              "  return (y :: Int)\n"),
+      "LOAD-STAGE the text is no program of stage `typecheck`: name `y` has no value in `f`\n");
+  EXPECT_EQ(failure("{-# STAGE \"elaborate\" #-}\n{-# MAIN \"f\" #-}\nf :: Int -> Int\nf x = f\n"),
+            "NORM-BARE-CALLABLE `f` has parameters and cannot stand as a value\n");
   EXPECT_NE(failure("graph-ir 1\nmain $f\n").find("GRAPH-SYNTAX"), std::string::npos);
 }
 
