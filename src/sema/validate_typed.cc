@@ -87,6 +87,7 @@ class TypedValidator {
       for (ExprId bound : {loop->from, loop->to, loop->step}) {
         if (bound.valid()) reads(bound);
       }
+      for (const Target& carry : loop->carry) read(carry.name, carry.span);
       std::set<NameId> outside = known_;
       known_.insert(loop->var);
       targets(loop->carry);
@@ -97,11 +98,12 @@ class TypedValidator {
     }
   }
 
+  void read(NameId name, Span span) {
+    if (known_.count(name) > 0 || find_definition(typed_.flat.program, name)) return;
+    fail(span, "name `" + std::string(s_.names.text(name)) + "` has no value");
+  }
+
   void reads(ExprId id) {
-    auto read = [&](NameId name, Span span) {
-      if (known_.count(name) > 0 || find_definition(typed_.flat.program, name)) return;
-      fail(span, "name `" + std::string(s_.names.text(name)) + "` has no value");
-    };
     walk(id, s_.ast,
          {[&](ExprId inner, const Expr& e) {
             if (const Name* name = e.get<Name>()) read(name->name, e.span);
