@@ -8,6 +8,7 @@
 #include "graph/text.h"
 #include "graph/verify.h"
 #include "lower/lower.h"
+#include "lower/raise.h"
 #include "sema/stage_text.h"
 #include "support/check.h"
 #include "support/instruction_count.h"
@@ -53,6 +54,33 @@ Stage entry_of(const FrontendOptions& options, sema::Session& session, FileId ro
   return Stage::Parse;
 }
 
+// As in a program that resolve made, a pragma names the main module.
+void name_main(graph::Graph& graph, Interner& names) {
+  NameId key = names.intern("main");
+  std::string value = "\"" + std::string(names.text(graph[graph.main].name)) + "\"";
+  for (graph::Pragma& pragma : graph.pragmas) {
+    if (pragma.name != key) continue;
+    pragma.value = value;
+    return;
+  }
+  graph.pragmas.push_back({key, value});
+}
+
+// Outputs of a program have the names that its return statement gives them.
+void check_output_names(const graph::Graph& graph, sema::Session& session) {
+  const std::vector<NameId>& said = graph[graph.main].output_names;
+  sema::TypedProgram program = lower::raise(graph, session, {.exact = true});
+  std::vector<NameId> given = lower::main_output_names(program, said.size(), session);
+  for (size_t i = 0; i < said.size() && i < given.size(); ++i) {
+    if (said[i] == given[i]) continue;
+    session.sink.report(Diag::LoadStage, {},
+                        {"graph-ir", "output " + std::to_string(i) + " is named `" +
+                                         std::string(session.names.text(said[i])) +
+                                         "`, what is returned has the name `" +
+                                         std::string(session.names.text(given[i])) + "`"});
+  }
+}
+
 // The graph of a text in its own form.
 void read_graph(Frontend& f, const FrontendOptions& options) {
   sema::Session& session = *f.session;
@@ -62,7 +90,12 @@ void read_graph(Frontend& f, const FrontendOptions& options) {
     return;
   }
   size_t before = session.sink.all().size();
-  graph::verify(*graph, session.types, "graph-ir", session.sink);
+  if (graph::verify(*graph, session.types, "graph-ir", session.sink)) {
+    for (const graph::Fault& fault : graph::find_text_faults(*graph, session.types))
+      session.sink.report(Diag::LoadStage, fault.span, {"graph-ir", fault.message});
+    name_main(*graph, session.names);
+    if (!session.sink.has_errors()) check_output_names(*graph, session);
+  }
   for (size_t i = before; i < session.sink.all().size(); ++i) {
     Diagnostic& d = session.sink.all()[i];
     if (d.id == Diag::GraphInvalid) d.id = Diag::LoadStage;  // the text is to blame
@@ -138,6 +171,9 @@ Frontend run_once(const FrontendOptions& options, const std::vector<std::string>
   from(Stage::Elaborate, [&] { f.elaborated = sema::elaborate(*f.normalized, session); });
   from(Stage::Flatten, [&] { f.flat = sema::flatten(*f.elaborated, session); });
   from(Stage::Typecheck, [&] { f.typed = sema::typecheck(*f.flat, options.answers, session); });
+  // What a text says in its pragmas and defaults no stage has looked at.
+  bool staged = entry > Stage::Parse && entry < Stage::Typecheck;
+  if (staged && f.ok() && f.typed) sema::check_names(*f.typed, spelling(entry), session);
   bool lowers = !f.graph && (entry <= Stage::Typecheck || f.typed);
   if (lowers) step(f, options, Stage::GraphIr, [&] { f.graph = lower::lower(*f.typed, session); });
   return f;

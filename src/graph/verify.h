@@ -25,6 +25,10 @@ struct Fault {
 std::vector<Fault> find_faults(const Graph& graph, const TypeTable& types,
                                Compatibility how = Compatibility::Tolerant);
 
+// What the text of a Graph must not have, and passes may cause: names of sizes that neither an
+// input nor the type of an operation brings, and an alias of another type than its operand's.
+std::vector<Fault> find_text_faults(const Graph& graph, const TypeTable& types);
+
 // Reports each fault as GRAPH-INVALID after `stage` ("lower", "pass `inline`"). True when sound.
 bool verify(const Graph& graph, const TypeTable& types, std::string_view stage, DiagSink& sink,
             Compatibility how = Compatibility::Tolerant);

@@ -181,6 +181,14 @@ std::vector<NameId> output_names(const Definition& def, size_t count, const std:
 
 }  // namespace
 
+std::vector<NameId> main_output_names(const sema::TypedProgram& program, size_t count,
+                                      sema::Session& session) {
+  const sema::Program& source = program.flat.program;
+  auto main = source.by_name.find(source.main);
+  if (main == source.by_name.end()) return {};
+  return output_names(source.definitions[main->second], count, task_of(source, session), session);
+}
+
 graph::Graph lower(const sema::TypedProgram& program, sema::Session& session) {
   const sema::Program& source = program.flat.program;
   graph::Graph graph;

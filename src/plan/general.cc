@@ -2,6 +2,7 @@
 #include "plan/general.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "graph/builder.h"
 #include "graph/text.h"
@@ -254,10 +255,22 @@ bool General::make_defaults() {
       in.fallback = f->value;
     else if (const auto* s = value.get<graph::LitString>())
       in.fallback = std::string(context_.names.text(s->value));
-    else if (value.kind() != OperandKind::Null)
-      return fail("input `" + in.name + "`", "its default is no literal");
+    else if (value.kind() != OperandKind::Null && !compute_default(value, in))
+      return false;
   }
   return true;
+}
+
+// A default that has to be computed is a routine of its own, without inputs.
+bool General::compute_default(const graph::Operand& value, runtime::RoutineInput& in) {
+  runtime::Routine entry = std::exchange(routine_, {});
+  routine_.name = in.name;
+  runtime::RoutineOutput out;
+  bool fine = operand(value, out.value);
+  routine_.outputs.push_back(std::move(out));
+  runtime::Routine computed = std::exchange(routine_, std::move(entry));
+  if (fine) in.computed = context_.program.routines.add(std::move(computed));
+  return fine;
 }
 
 // In the order in which the evaluator looks: a global of that name, an integer input, then values

@@ -29,6 +29,7 @@ class General {
   std::vector<DimId> dims_read(const graph::Module& module) const;
   void make_inputs();
   bool make_defaults();
+  bool compute_default(const graph::Operand& value, runtime::RoutineInput& in);
   void make_sources();
   void make_checks();
   bool make_fact(const graph::Fact& fact, runtime::RoutineFact& out);

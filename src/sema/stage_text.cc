@@ -264,12 +264,12 @@ void read_module(StagedProgram& out, Reading& r) {
 }
 
 // The validators report bugs of the compiler; here the text is to blame.
-void blame_text(size_t before, Reading& r) {
-  std::vector<Diagnostic>& all = r.session.sink.all();
+void blame_text(size_t before, std::string_view stage, Session& session) {
+  std::vector<Diagnostic>& all = session.sink.all();
   for (size_t i = before; i < all.size(); ++i) {
     if (all[i].id != Diag::BugStage) continue;
     all[i].id = Diag::LoadStage;
-    all[i].args[0] = DiagArg(r.stage);
+    all[i].args[0] = DiagArg(std::string(stage));
   }
 }
 
@@ -457,7 +457,8 @@ StagedProgram read_program(FileId file, Level level, std::string_view stage, Ses
   if (r.failed) return out;
   size_t before = session.sink.all().size();
   validate(out.program, level, session);
-  blame_text(before, r);
+  validate_acyclic(out.program, session);
+  blame_text(before, stage, session);
   return out;
 }
 
@@ -484,9 +485,16 @@ TypedProgram read_typed(FileId file, std::string_view stage, Session& session) {
     name_dims(program.definitions[i], out, out.definitions[i], session);
   size_t before = session.sink.all().size();
   validate_flat(program, session);
+  validate_acyclic(program, session);
   if (!session.sink.has_errors()) validate_typed(out, session, stage == "final");
-  blame_text(before, r);
+  blame_text(before, stage, session);
   return out;
+}
+
+void check_names(const TypedProgram& typed, std::string_view stage, Session& session) {
+  size_t before = session.sink.all().size();
+  validate_names(typed, session);
+  blame_text(before, stage, session);
 }
 
 }  // namespace axon::sema

@@ -11,4 +11,7 @@ void validate_normalized(const Program& program, Session& session);
 void validate_elaborated(const Program& program, Session& session);
 void validate_flat(const Program& program, Session& session);
 
+// That no definition reaches itself: resolve sees to it, the text of a later stage may break it.
+void validate_acyclic(const Program& program, Session& session);
+
 }  // namespace axon::sema

@@ -31,6 +31,12 @@ class TypedValidator {
     }
     for (size_t i = 0; i < definitions.size(); ++i)
       definition(definitions[i], typed_.definitions[i]);
+    run_names();
+  }
+
+  void run_names() {
+    const auto& definitions = typed_.flat.program.definitions;
+    for (size_t i = 0; i < definitions.size(); ++i) names_of(definitions[i], typed_.definitions[i]);
   }
 
  private:
@@ -62,6 +68,15 @@ class TypedValidator {
     }
     dims(typed.return_type, def.name_span);
     walk(def, s_.ast, {[&](ExprId id, const Expr& e) { expr(id, e); }, [](StmtId, const Stmt&) {}});
+  }
+
+  void names_of(const Definition& def, const TypedDefinition& typed) {
+    def_ = &def;
+    known_.clear();
+    // Defaults of the interface stand before everything: they read global bindings alone.
+    if (def.name == typed_.flat.program.main) {
+      for (const auto& [param, value] : typed_.flat.main_defaults) reads(value);
+    }
     known_.clear();
     for (const TypedParam& param : typed.params) {
       known_.insert(param.name);
@@ -77,6 +92,7 @@ class TypedValidator {
       for (const Target& target : all) known_.insert(target.name);
     };
     if (const Bind* bind = stmt.get<Bind>()) {
+      reads(bind->scope, stmt.span);
       reads(bind->value);
       targets(bind->targets);
     } else if (const Return* result = stmt.get<Return>()) {
@@ -84,6 +100,7 @@ class TypedValidator {
     } else if (const Yield* next = stmt.get<Yield>()) {
       for (ExprId value : next->values) reads(value);
     } else if (const Loop* loop = stmt.get<Loop>()) {
+      reads(loop->lexical_scope, stmt.span);
       for (ExprId bound : {loop->from, loop->to, loop->step}) {
         if (bound.valid()) reads(bound);
       }
@@ -99,7 +116,9 @@ class TypedValidator {
   }
 
   void read(NameId name, Span span) {
-    if (known_.count(name) > 0 || find_definition(typed_.flat.program, name)) return;
+    if (known_.count(name) > 0) return;
+    const Definition* global = find_definition(typed_.flat.program, name);
+    if (global && global->is_global) return;
     fail(span, "name `" + std::string(s_.names.text(name)) + "` has no value");
   }
 
@@ -107,16 +126,18 @@ class TypedValidator {
     walk(id, s_.ast,
          {[&](ExprId inner, const Expr& e) {
             if (const Name* name = e.get<Name>()) read(name->name, e.span);
-            if (const PathExpr* path = e.get<PathExpr>()) {
-              for (const PathPiece& piece : path->path.pieces) {
-                if (piece.placeholder) read(piece.text, e.span);
-              }
-            }
+            if (const PathExpr* path = e.get<PathExpr>()) reads(path->path, e.span);
             auto index = static_cast<size_t>(inner.index);
             if (index < typed_.type_of.size() && typed_.type_of[index].valid())
               know_dims(typed_.type_of[index]);
           },
           [](StmtId, const Stmt&) {}});
+  }
+
+  void reads(const PathLit& path, Span span) {
+    for (const PathPiece& piece : path.pieces) {
+      if (piece.placeholder) read(piece.text, span);
+    }
   }
 
   // Sizes of values can be read by their names from then on.
@@ -166,6 +187,12 @@ class TypedValidator {
     for (TypeId item : data.items) dims(item, span);
   }
 
+  // What is called is a definition or a primitive: the checker has refused every other name.
+  void callee(NameId name, Span span) {
+    if (find_callee(name, typed_.flat.program, s_.ast, s_.names).known()) return;
+    fail(span, "callee `" + std::string(s_.names.text(name)) + "` is unknown");
+  }
+
   void expr(ExprId id, const Expr& e) {
     auto index = static_cast<size_t>(id.index);
     if (index >= typed_.type_of.size() || !typed_.type_of[index].valid()) {
@@ -179,6 +206,7 @@ class TypedValidator {
     if (pair && (data.kind != TypeKind::Tuple || data.items.size() != tuple->items.size())) {
       fail(e.span, "a tuple has type " + t_.show(type));
     }
+    if (const Call* call = e.get<Call>()) callee(call->callee, e.span);
     dims(type, e.span);
   }
 
@@ -196,6 +224,10 @@ class TypedValidator {
 
 void validate_typed(const TypedProgram& typed, Session& session, bool values_bind) {
   TypedValidator(typed, session, values_bind).run();
+}
+
+void validate_names(const TypedProgram& typed, Session& session) {
+  TypedValidator(typed, session, false).run_names();
 }
 
 }  // namespace axon::sema

@@ -8,6 +8,11 @@ namespace axon::sema {
 // Reports BUG-STAGE for each broken promise: an expression, parameter or result without a type, a
 // tuple whose type has another number of items, a dim that nothing in its definition binds. In the
 // text of `final` sizes are computed by statements, and the types of their values bind names too.
+//
+// Each name that is read has a value, in scopes and in defaults of the interface, too.
 void validate_typed(const TypedProgram& typed, Session& session, bool values_bind = false);
+
+// The last of these alone.
+void validate_names(const TypedProgram& typed, Session& session);
 
 }  // namespace axon::sema

@@ -50,14 +50,18 @@ Window window_of(std::string_view line, size_t begin, size_t end) {
   constexpr size_t kWidth = 160;
   constexpr size_t kLead = 40;
   Window window{0, line.size()};
-  auto is_inside = [&](size_t pos) {
-    return pos < line.size() && (static_cast<unsigned char>(line[pos]) & 0xC0) == 0x80;
+  // No character has more than three bytes behind its first; what is no UTF-8 may have any number.
+  auto to_start = [&](size_t& pos) {
+    auto is_inside = [&] {
+      return pos < line.size() && (static_cast<unsigned char>(line[pos]) & 0xC0) == 0x80;
+    };
+    for (int i = 0; i < 3 && pos > 0 && is_inside(); ++i) --pos;
   };
   if (line.size() <= kWidth) return window;
   if (begin > kLead && end > kWidth - kLead) window.begin = begin - kLead;
   window.end = std::min(line.size(), window.begin + kWidth);
-  while (is_inside(window.begin)) --window.begin;
-  while (is_inside(window.end)) --window.end;
+  to_start(window.begin);
+  to_start(window.end);
   return window;
 }
 

@@ -109,7 +109,8 @@ struct RoutineInput {
   PatternId pattern;
   bool optional = false;
   bool has_default = false;
-  Literal fallback;  // MAIN: what a missing input is
+  Literal fallback;    // MAIN: what a missing input is,
+  RoutineId computed;  // or what gives it, where it is no literal
 };
 struct RoutineOutput {
   std::string name;  // MAIN only

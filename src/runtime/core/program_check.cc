@@ -141,7 +141,14 @@ class Checker {
     const Routine& r = p_.routines[p_.routines.id_at(self)];
     need(r.registers >= 0 && r.registers < (1 << 24), "too many registers");
     need(static_cast<size_t>(r.registers) >= r.inputs.size(), "too few registers");
-    for (const RoutineInput& in : r.inputs) optional_pattern(in.pattern);
+    for (const RoutineInput& in : r.inputs) {
+      optional_pattern(in.pattern);
+      if (in.computed.index == -1) continue;
+      callee(in.computed, self);
+      if (!in.computed.valid() || static_cast<size_t>(in.computed.index) >= self) continue;
+      const Routine& computed = p_.routines[in.computed];
+      need(computed.inputs.empty() && computed.outputs.size() == 1, "default of another form");
+    }
     for (const DimSource& s : r.named) source(s, r, self);
     for (const DimSource& s : r.sources) source(s, r, self);
     for (const RoutineCheck& c : r.checks) {

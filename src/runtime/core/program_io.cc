@@ -524,6 +524,7 @@ void io(A& a, RoutineInput& in) {
   io(a, in.optional);
   io(a, in.has_default);
   io_variant(a, in.fallback);
+  io(a, in.computed);
 }
 template <class A>
 void io(A& a, RoutineOutput& out) {

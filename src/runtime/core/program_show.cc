@@ -259,7 +259,11 @@ class Printer {
       const RoutineInput& in = r.inputs[n];
       out_ += fmt::format("  input r{} {}{} : {}", n, in.optional ? "?" : "", in.name,
                           show_pattern(in.pattern));
-      out_ += in.has_default ? " default " + show_literal(in.fallback) + "\n" : "\n";
+      if (in.has_default) {
+        out_ += " default " +
+                (in.computed.valid() ? show_routine_name(in.computed) : show_literal(in.fallback));
+      }
+      out_ += '\n';
     }
     for (const auto* list : {&r.named, &r.sources}) {
       for (const DimSource& s : *list) {

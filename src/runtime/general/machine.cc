@@ -55,8 +55,16 @@ Result<std::optional<std::vector<Datum>>> Machine::run(RoutineId routine, Data i
   for (size_t i = 0; i < inputs.size(); ++i) {
     const RoutineInput& in = r.inputs[i];
     const bool given = inputs[i].kind != Kind::Unset;
-    if (!given || inputs[i].is_null())
-      inputs[i] = in.has_default ? Datum::of(in.fallback) : Datum::null();
+    if (!given || inputs[i].is_null()) {
+      if (in.computed.valid()) {
+        auto computed = call(in.computed, {}, false);
+        if (cancelled_) return std::optional<Data>();
+        if (!computed) return computed.error();
+        inputs[i] = std::move((*computed)[0]);
+      } else {
+        inputs[i] = in.has_default ? Datum::of(in.fallback) : Datum::null();
+      }
+    }
     if (inputs[i].is_null() && !in.optional)
       return run_error(Diag::RunInput, {in.name, given ? "is null" : "is missing"});
   }

@@ -178,6 +178,30 @@ TEST(Stages, TextsThatAreNotWhatTheySay) {
       failure("{-# STAGE \"typecheck\" #-}\nf :: Int -> Int\nf x = do\n"
               "  return (y :: Int)\n"),
       "LOAD-STAGE the text is no program of stage `typecheck`: name `y` has no value in `f`\n");
+  EXPECT_EQ(failure("{-# STAGE \"graph-ir-axon\" #-}\nf :: Int -> Int\nf x = do\n"
+                    "  y <- ((_nothing (x :: Int)) :: Int)\n  return (y :: Int)\n"),
+            "LOAD-STAGE the text is no program of stage `graph-ir-axon`: callee `_nothing` is "
+            "unknown in `f`\n");
+  EXPECT_EQ(
+      failure("{-# STAGE \"typecheck\" #-}\nf :: ?Int -> Int\nf ?x=(y :: Int) = do\n"
+              "  return (1 :: Int)\n"),
+      "LOAD-STAGE the text is no program of stage `typecheck`: name `y` has no value in `f`\n");
+  EXPECT_EQ(
+      failure(
+          "{-# STAGE \"flatten\" #-}\n{-# SCOPES [\"f:0-0 {n}\"] #-}\nf :: Int -> Int\nf x = do\n"
+          "  y <- x + 1\n  return y\n"),
+      "LOAD-STAGE the text is no program of stage `flatten`: name `n` has no value in `f`\n");
+  EXPECT_EQ(failure("{-# STAGE \"typecheck\" #-}\nf :: Int -> Int\nf x = do\n"
+                    "  y <- ((f (x :: Int)) :: Int)\n  return (y :: Int)\n"),
+            "LOAD-STAGE the text is no program of stage `typecheck`: definitions use each other: "
+            "f → f\n");
+  EXPECT_EQ(failure("graph-ir 1\nmain $f\nmodule $f(%x: Tensor[B]) -> Tensor[m] {\n"
+                    "  return %x as x\n}\n"),
+            "LOAD-STAGE the text is no program of stage `graph-ir`: module `f`: nothing binds "
+            "`m`\n");
+  EXPECT_EQ(failure("graph-ir 1\nmain $f\nmodule $f(%x: Int) -> Int {\n  return %x as y\n}\n"),
+            "LOAD-STAGE the text is no program of stage `graph-ir`: output 0 is named `y`, what is "
+            "returned has the name `x`\n");
   EXPECT_EQ(failure("{-# STAGE \"elaborate\" #-}\n{-# MAIN \"f\" #-}\nf :: Int -> Int\nf x = f\n"),
             "NORM-BARE-CALLABLE `f` has parameters and cannot stand as a value\n");
   EXPECT_NE(failure("graph-ir 1\nmain $f\n").find("GRAPH-SYNTAX"), std::string::npos);

@@ -47,6 +47,15 @@ TEST(Render, LongLinesAreCut) {
   EXPECT_NE(text.find("!bbb"), std::string::npos);
 }
 
+TEST(Render, BytesThatAreNoTextAreCut) {
+  Reported r;
+  FileId file = r.files.add("bytes.axon", std::string(500, '\xBF'));
+  for (int32_t begin : {0, 10, 200, 499}) {
+    Diagnostic& d = r.sink.report(Diag::LexChar, {file, begin, begin + 1}, {"?"});
+    EXPECT_LT(render_terminal(d, r.files, Severity::Error, false).size(), 1200u);
+  }
+}
+
 TEST(Render, Json) {
   Reported r;
   Diagnostic& d = r.sink.report(Diag::LexChar, r.span(11, 19), {"\"\\\x01"});
