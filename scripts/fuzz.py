@@ -242,8 +242,8 @@ def main() -> int:
     """What the tests do: always the same texts and programs."""
     binary = pathlib.Path(sys.argv[1]).resolve()
     parts = [
-        Part("front", "sanitizers", binary, 0.6, limit=60000),
-        Part("programs", "sanitizers", binary, 0.4, limit=3000),
+        Part("front", "sanitizers", binary, 0.6, limit=20000),
+        Part("programs", "sanitizers", binary, 0.4, limit=1500),
     ]
     return run(parts, seconds=900, seed=1, jobs=len(os.sched_getaffinity(0)))
 

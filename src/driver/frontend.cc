@@ -81,6 +81,17 @@ void check_output_names(const graph::Graph& graph, sema::Session& session) {
   }
 }
 
+// Whether a graph that comes from the text of a stage, not from the checker, keeps its contracts.
+bool check_contracts(const Frontend& f, const graph::Graph& graph, Stage entry) {
+  sema::Session& session = *f.session;
+  std::vector<graph::Fault> faults = graph::find_faults(graph, session.types);
+  for (const graph::Fault& fault : faults) {
+    Span span = fault.span.valid() ? fault.span : Span{f.root, 0, 0};
+    session.sink.report(Diag::LoadStage, span, {std::string(spelling(entry)), fault.message});
+  }
+  return faults.empty();
+}
+
 // The graph of a text in its own form.
 void read_graph(Frontend& f, const FrontendOptions& options) {
   sema::Session& session = *f.session;
@@ -90,17 +101,14 @@ void read_graph(Frontend& f, const FrontendOptions& options) {
     return;
   }
   size_t before = session.sink.all().size();
-  if (graph::verify(*graph, session.types, "graph-ir", session.sink)) {
+  if (check_contracts(f, *graph, Stage::GraphIr)) {
     for (const graph::Fault& fault : graph::find_text_faults(*graph, session.types))
       session.sink.report(Diag::LoadStage, fault.span, {"graph-ir", fault.message});
     name_main(*graph, session.names);
     if (!session.sink.has_errors()) check_output_names(*graph, session);
   }
-  for (size_t i = before; i < session.sink.all().size(); ++i) {
-    Diagnostic& d = session.sink.all()[i];
-    if (d.id == Diag::GraphInvalid) d.id = Diag::LoadStage;  // the text is to blame
-    d.span = {f.root, 0, 0};
-  }
+  for (size_t i = before; i < session.sink.all().size(); ++i)
+    session.sink.all()[i].span = {f.root, 0, 0};
   f.graph = std::move(*graph);
 }
 
@@ -176,6 +184,9 @@ Frontend run_once(const FrontendOptions& options, const std::vector<std::string>
   if (staged && f.ok() && f.typed) sema::check_names(*f.typed, spelling(entry), session);
   bool lowers = !f.graph && (entry <= Stage::Typecheck || f.typed);
   if (lowers) step(f, options, Stage::GraphIr, [&] { f.graph = lower::lower(*f.typed, session); });
+  bool typed_text =
+      entry == Stage::Typecheck || entry == Stage::GraphIrAxon || entry == Stage::Final;
+  if (typed_text && f.ok() && f.graph) check_contracts(f, *f.graph, entry);
   return f;
 }
 

@@ -56,13 +56,20 @@ std::vector<std::string> read_corpus(const std::vector<std::string>& folders) {
   return out;
 }
 
-Corpus::Corpus() {
-  texts_ = read_corpus({"stdlib", "zoo", "tests"});
-  std::erase_if(texts_, [](const std::string& t) { return t.empty() || t.size() > kLongest; });
+namespace {
+
+std::vector<std::string> short_texts() {
+  std::vector<std::string> out = read_corpus({"stdlib", "zoo", "tests"});
+  std::erase_if(out, [](const std::string& t) { return t.empty() || t.size() > kLongest; });
+  return out;
 }
 
+}  // namespace
+
+Corpus::Corpus() : texts_(short_texts()) {}
+
 std::string Corpus::pick(Random& random) {
-  const std::string& text = random.pick(texts_);
+  const std::string& text = texts_.pick(random);
   if (!random.chance(12)) return text;
   Subject subject = read_subject("text", text);
   driver::Frontend f = run_frontend(subject.options);

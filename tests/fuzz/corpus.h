@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "fuzz/random.h"
+#include "fuzz/texts.h"
 
 namespace axon::fuzz {
 
@@ -15,13 +15,12 @@ class Corpus {
  public:
   Corpus();
   bool empty() const { return texts_.empty(); }
-  const std::vector<std::string>& texts() const { return texts_; }
   // A file; sometimes a stage of it, where it has one.
   std::string pick(Random& random);
   std::string mutant(Random& random);
 
  private:
-  std::vector<std::string> texts_;
+  Texts texts_;
 };
 
 }  // namespace axon::fuzz

@@ -3,6 +3,7 @@
 
 #include "driver/optimise.h"
 #include "fuzz/subject.h"
+#include "fuzz/texts.h"
 #include "plan/plan.h"
 #include "source/render.h"
 #include "support/text.h"
@@ -83,12 +84,6 @@ std::string try_rest(const Subject& subject, Frontend& f) {
     }
   }
   return bug(f);
-}
-
-uint64_t hash_of(const std::string& text) {
-  uint64_t hash = 1469598103934665603ull;
-  for (char c : text) hash = (hash ^ static_cast<unsigned char>(c)) * 1099511628211ull;
-  return hash ^ (hash >> 29);
 }
 
 }  // namespace

@@ -134,7 +134,7 @@ Tokens piece_of(const Tokens& tokens, Random& random, size_t most) {
                 tokens.begin() + static_cast<int64_t>(from + count));
 }
 
-void edit(Tokens& tokens, const std::vector<std::string>& corpus, Random& random) {
+void edit(Tokens& tokens, const Texts& corpus, Random& random) {
   size_t at = random.below(tokens.size() + 1);
   auto place = tokens.begin() + static_cast<int64_t>(at);
   bool inside = at < tokens.size();
@@ -153,7 +153,7 @@ void edit(Tokens& tokens, const std::vector<std::string>& corpus, Random& random
       break;
     case 4: {
       // Of another text only what lies around one place is cut into tokens.
-      const std::string& other = random.pick(corpus);
+      const std::string& other = corpus.pick(random);
       Tokens piece = piece_of(cut(other.substr(random.below(other.size()), 120)), random, 10);
       tokens.insert(place, piece.begin(), piece.end());
       break;
@@ -173,8 +173,7 @@ void edit(Tokens& tokens, const std::vector<std::string>& corpus, Random& random
 
 }  // namespace
 
-std::string mutate_bytes(const std::string& text, const std::vector<std::string>& corpus,
-                         Random& random) {
+std::string mutate_bytes(const std::string& text, const Texts& corpus, Random& random) {
   std::string out = text;
   size_t edits = random.chance(60) ? 1 : 1 + random.below(6);
   for (size_t i = 0; i < edits; ++i) {
@@ -194,7 +193,7 @@ std::string mutate_bytes(const std::string& text, const std::vector<std::string>
         out.insert(at, out.substr(random.below(out.size() + 1), random.below(40)));
         break;
       case 4: {
-        const std::string& other = random.pick(corpus);
+        const std::string& other = corpus.pick(random);
         out.insert(at, other.substr(random.below(other.size() + 1), random.below(60)));
         break;
       }
@@ -208,8 +207,7 @@ std::string mutate_bytes(const std::string& text, const std::vector<std::string>
   return out;
 }
 
-std::string mutate_tokens(const std::string& text, const std::vector<std::string>& corpus,
-                          Random& random) {
+std::string mutate_tokens(const std::string& text, const Texts& corpus, Random& random) {
   Tokens tokens = cut(text);
   size_t edits = random.chance(60) ? 1 : 1 + random.below(5);
   for (size_t i = 0; i < edits; ++i) edit(tokens, corpus, random);

@@ -2,16 +2,13 @@
 #pragma once
 
 #include <string>
-#include <vector>
 
-#include "fuzz/random.h"
+#include "fuzz/texts.h"
 
 namespace axon::fuzz {
 
 // A few random edits; pieces may come from the other texts.
-std::string mutate_bytes(const std::string& text, const std::vector<std::string>& corpus,
-                         Random& random);
-std::string mutate_tokens(const std::string& text, const std::vector<std::string>& corpus,
-                          Random& random);
+std::string mutate_bytes(const std::string& text, const Texts& corpus, Random& random);
+std::string mutate_tokens(const std::string& text, const Texts& corpus, Random& random);
 
 }  // namespace axon::fuzz

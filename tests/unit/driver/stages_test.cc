@@ -199,6 +199,11 @@ TEST(Stages, TextsThatAreNotWhatTheySay) {
                     "  return %x as x\n}\n"),
             "LOAD-STAGE the text is no program of stage `graph-ir`: module `f`: nothing binds "
             "`m`\n");
+  EXPECT_EQ(
+      failure("{-# STAGE \"typecheck\" #-}\nf :: Int -> Path\nf x = do\n"
+              "  return (x :: Int)\n"),
+      "LOAD-STAGE the text is no program of stage `typecheck`: module `f`: the output has type "
+      "Int, needs Path\n");
   EXPECT_EQ(failure("graph-ir 1\nmain $f\nmodule $f(%x: Int) -> Int {\n  return %x as y\n}\n"),
             "LOAD-STAGE the text is no program of stage `graph-ir`: output 0 is named `y`, what is "
             "returned has the name `x`\n");
