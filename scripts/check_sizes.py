@@ -17,7 +17,7 @@ def main() -> int:
                 or path.suffix in EXEMPT
             ):
                 continue
-            with open(path, encoding="utf-8") as handle:
+            with open(path, "rb") as handle:
                 lines = sum(1 for _ in handle)
             if lines > 1200:
                 print(f"{path.relative_to(ROOT)}: {lines} lines, more than 1,200")
