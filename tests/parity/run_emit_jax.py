@@ -120,11 +120,13 @@ class Runner:
         self.check(f"{folder.name}: layers cannot be scanned", refused)
         return False
 
-    def program(self, name: str, *command) -> None:
+    def program(self, name: str, *command, cwd: str | None = None) -> None:
         """A program that must end well."""
 
         def action() -> None:
-            done = subprocess.run(command, capture_output=True, text=True, check=False)
+            done = subprocess.run(
+                command, capture_output=True, text=True, check=False, cwd=cwd
+            )
             if done.returncode != 0:
                 raise Failure((done.stdout + done.stderr).strip()[-3000:])
 
@@ -141,6 +143,20 @@ class Runner:
         files = sorted(self.place.glob("*.py"))
         options = ["--python-executable", python, "--cache-dir", cache]
         self.program("type checker", mypy, *options, *files)
+
+    def example(self) -> None:
+        """What the README shows, with the file and the directory that it names."""
+        parts = (ROOT / "README.md").read_text(encoding="utf-8").split("```python\n")
+        texts = [part.partition("```")[0] for part in parts[1:]]
+        (text,) = [text for text in texts if "import model" in text]
+        job = next(job for job in self.jobs if job["parts"][1] == "logits")
+        with tempfile.TemporaryDirectory() as place:
+            folder = pathlib.Path(place)
+            (folder / "DIR").symlink_to(job["folder"])
+            (folder / "model.py").symlink_to(job["source"])
+            (folder / "example.py").write_text(text, encoding="utf-8")
+            python = dev.environment("jax") / "bin" / "python"
+            self.program("README's example", python, folder / "example.py", cwd=place)
 
     def execute(self) -> None:
         """All files in one process of the other environment."""
@@ -204,6 +220,8 @@ def main() -> int:
             if family.kind in PARTS:
                 runner.add(made(family, name), parts_of(family, name))
         runner.read()
+        if not names:
+            runner.example()
         runner.execute()
     print(f"{runner.passed} passed, {runner.failed} failed")
     return 1 if runner.failed else 0
