@@ -164,8 +164,8 @@ void add_compile_verbs(CLI::App& app, Options& o) {
   dump->add_option("--stage", o.dump.stage, "stage")->required();
   dump->add_option("--from-stage", o.dump.from_stage, "what the file is the dump of");
   dump->add_option("--checkpoint", o.dump.checkpoint, "checkpoint to compile for");
-  dump->add_option("--format", o.dump.format, "text, dot or svg")
-      ->check(CLI::IsMember({"text", "dot", "svg"}));
+  dump->add_option("--format", o.dump.format, "text, or dot for the stages that are graphs")
+      ->check(CLI::IsMember({"text", "dot"}));
   dump->add_option("-o,--output", o.dump.output, "file");
   add_passes(*dump, o.model, o.dump.optimize);
   add_program(*dump, o.model);

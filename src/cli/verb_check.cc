@@ -12,6 +12,7 @@
 #include "cli/verbs.h"
 #include "driver/check.h"
 #include "driver/target.h"
+#include "graph/dot.h"
 #include "runtime/core/program_text.h"
 #include "source/render.h"
 #include "support/file.h"
@@ -138,7 +139,10 @@ int dump_program(const Options& options, driver::Target& target, driver::Stage s
       status = report_session(*frontend.session, options.common);
     report_passes(passes, options.common);
   }
-  if (status == 0) text = driver::dump_stage(frontend, stage);
+  if (status == 0) {
+    text = options.dump.format == "dot" ? graph::write_dot(*frontend.graph, frontend.session->types)
+                                        : driver::dump_stage(frontend, stage);
+  }
   return status;
 }
 
@@ -148,12 +152,13 @@ int verb_dump(const Options& options) {
   auto stage = driver::parse_stage(options.dump.stage);
   if (!stage) return report_error(no_stage("--stage", options.dump.stage), options.common);
   if (auto wrong = check_from(options.dump.from_stage)) return report_error(*wrong, options.common);
-  if (options.dump.format != "text") {
+  const bool is_graph = *stage == driver::Stage::GraphIr || *stage == driver::Stage::Final;
+  if (options.dump.format != "text" && !is_graph) {
     return report_error({"USE-VALUE",
                          "`--format " + options.dump.format + "` is not there for this stage",
                          {},
                          -1,
-                         "use text"},
+                         "the stages graph-ir and final are graphs"},
                         options.common);
   }
   auto target =

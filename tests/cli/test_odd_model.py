@@ -3,6 +3,7 @@
 import json
 import math
 import pathlib
+import re
 import signal
 import struct
 import subprocess
@@ -221,6 +222,32 @@ def test_rows_of_tokens(encoder: pathlib.Path) -> None:
     )
 
 
+def test_drawings(model: pathlib.Path) -> None:
+    """Graphs as Graphviz draws them; other stages have text only."""
+    words = ["dump", "llama", "--checkpoint", model, "--stage"]
+    for stage in ("graph-ir", "final"):
+        answer = S.run(*words, stage, "--format", "dot")
+        S.answers(
+            f"dump {stage} as dot", answer, 0, out=r"^digraph .*rmsnorm.*->.*\}\n$"
+        )
+        ends = {
+            e for e in re.findall(r"^    (\w+) -> (\w+) ", answer.out, re.M) for e in e
+        }
+        boxes = set(re.findall(r"^    (\w+) \[label", answer.out, re.M))
+        S.check(
+            f"dump {stage} as dot: arrows join boxes",
+            bool(ends) and ends <= boxes,
+            str(ends - boxes),
+        )
+    S.fails(
+        "dump parse as dot",
+        [*words, "parse", "--format", "dot"],
+        2,
+        "USE-VALUE",
+        says="graph-ir",
+    )
+
+
 if __name__ == "__main__":
     S.run_all(
         test_unread_tensors,
@@ -231,4 +258,5 @@ if __name__ == "__main__":
         test_standard_input,
         test_batch_ids,
         test_rows_of_tokens,
+        test_drawings,
     )
