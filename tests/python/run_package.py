@@ -229,8 +229,9 @@ def threads(case: Case) -> None:
 def readme(case: Case) -> None:
     """The example of the README runs."""
     page = (ROOT / "README.md").read_text(encoding="utf-8")
-    blocks = re.findall(r"```python\n(.*?)```", page, re.S)
-    same(len(blocks), 1, "examples in Python")
+    every = re.findall(r"```python\n(.*?)```", page, re.S)
+    blocks = [block for block in every if "import axon\n" in block]
+    same(len(blocks), 1, "examples of this package")
     path = "path/to/checkpoint"
     same(path in blocks[0], True, f"`{path}` in the example")
     exec(blocks[0].replace(path, str(case.folder)), {})
