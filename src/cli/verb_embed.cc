@@ -1,6 +1,7 @@
 // `axon embed`: texts to vectors with an encoder.
 #include <fmt/core.h>
 
+#include <algorithm>
 #include <cmath>
 #include <cstring>
 

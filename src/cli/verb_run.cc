@@ -1,6 +1,7 @@
 // `axon run`: generate text from a prompt, or from a file of prompts.
 #include <fmt/core.h>
 
+#include <algorithm>
 #include <chrono>
 
 #include "cli/generate.h"

@@ -1,6 +1,7 @@
 // `axon score`: log-likelihood of a text, token by token.
 #include <fmt/core.h>
 
+#include <algorithm>
 #include <cmath>
 
 #include "cli/generate.h"

@@ -1,4 +1,6 @@
 // Scaled dot-product attention from matrix products, a softmax and a keep mask.
+#include <algorithm>
+
 #include "opt/fuse_context.h"
 
 namespace axon::opt {

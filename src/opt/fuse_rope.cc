@@ -1,4 +1,6 @@
 // Rotary application: x * cos + rotate(x) * sin.
+#include <algorithm>
+
 #include "opt/fuse_context.h"
 
 namespace axon::opt {

@@ -24,6 +24,8 @@ constexpr std::string_view kDescriptions[] = {
 
 constexpr std::string_view kWords[] = {
 #define AXON_WORD(ident, spelling) spelling,
+#include <algorithm>
+
 #include "syntax/tokens.def"
 };
 

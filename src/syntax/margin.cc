@@ -1,6 +1,7 @@
 // Comments and blank lines of a file, given out position by position.
 #include "syntax/margin.h"
 
+#include <algorithm>
 #include <limits>
 
 #include "support/text.h"

@@ -3,6 +3,7 @@
 // PROGRAM is a saved program (program_save), so that everything here runs without the compiler;
 // IDS is a comma-separated prompt. The logits at its every position, from one call, are written to
 // LOGITS as f32. Every other way through the program is compared with them or with fresh runs.
+#include <algorithm>
 #include <cmath>
 #include <cstdio>
 #include <cstring>

@@ -3,6 +3,8 @@
 
 #include <utf8proc.h>
 
+#include <algorithm>
+
 #include "runtime/text/template_eval.h"
 #include "support/text.h"
 

@@ -1,4 +1,5 @@
 // Parses the tokens of a template.
+#include <algorithm>
 #include <initializer_list>
 
 #include "runtime/text/template_ast.h"

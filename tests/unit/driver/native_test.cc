@@ -1,5 +1,6 @@
 // The programs of tests/native: natively as the evaluator says, on general instructions and, where
 // there is one, as a straight line.
+#include <algorithm>
 #include <filesystem>
 
 #include "compare.h"

@@ -1,4 +1,6 @@
 // Programs made from a small decoder: states, phases, and their serialised form.
+#include <cstdlib>
+
 #include "mini.h"
 #include "plan/view.h"
 

@@ -1,5 +1,6 @@
 // Plans are run: cached calls equal uncached ones, fused ones the primitives, padded batches single
 // rows.
+#include <algorithm>
 #include <cmath>
 
 #include "mini.h"

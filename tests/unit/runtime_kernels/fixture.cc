@@ -1,6 +1,8 @@
 // Parsing of the text lines, and placing.
 #include "fixture.h"
 
+#include <algorithm>
+
 #include "runtime/core/number.h"
 #include "support/file.h"
 #include "support/text.h"

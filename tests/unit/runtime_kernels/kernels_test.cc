@@ -1,6 +1,7 @@
 // Every kernel of the table against PyTorch, over layouts, alignments and numbers of parts.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 
 #include "fixture.h"

@@ -1,6 +1,8 @@
 // Runs of elements as f32, and the dot product of the reference kernels.
 #include "runtime/kernels/ref/loops.h"
 
+#include <cstring>
+
 namespace axon::runtime::ref {
 namespace {
 

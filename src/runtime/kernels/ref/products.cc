@@ -1,6 +1,7 @@
 // Products with weights and with values, and the quantisation of activations.
 #include <algorithm>
 #include <cmath>
+#include <cstring>
 
 #include "runtime/core/quant_rows.h"
 #include "runtime/kernels/kernel.h"
