@@ -142,6 +142,8 @@ Result<Values> Evaluator::call(ModuleId id, Values inputs, bool entry) {
     AXON_TRY(EvalValue value, operand(frame, m.outputs[i]));
     TypeId type = m.outputs.size() == 1 ? m.return_type : tuple ? whole->items[i] : TypeId{};
     out.push_back(widened(std::move(value), type));
+    // What nothing knew before is looked at now.
+    if (entry) AXON_TRY_VOID(frame.dims.check(type, out.back(), "the result"));
   }
   return out;
 }

@@ -35,6 +35,9 @@ struct SpecialiseOptions {
   DType compute = DType::F32;  // what float parameters read as
   // Least values of symbols; Data symbols count from 0, others from 1 where nothing is said.
   std::vector<std::pair<SymbolId, int64_t>> lower;
+  std::vector<SymbolId> free;  // integers that a caller gives: nothing is known of them
+  // The least value of a symbol; nothing where it has none.
+  std::optional<int64_t> least(const DimTable& dims, SymbolId symbol) const;
   bool classes = true;  // equal rounds of loops are written once; else loops are unrolled
   bool calls = false;   // `more_spans` of nodes are the calls around them, innermost first
   // Gets the reads of the call, which the caller then reports; null: they are reported at once.

@@ -1,6 +1,8 @@
 // Input trees of MAIN for one shape of call.
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "plan/planner.h"
 
 namespace axon::plan {
@@ -50,6 +52,7 @@ opt::TreeId Planner::tensor_input(Call& call, size_t index, TypeId type, const s
   input.name = place;
   input.dtype = dtype;
   input.shape = context_.symbols.exprs(dims);
+  call.sizes.insert(call.sizes.end(), dims.begin(), dims.end());
   call.phase.inputs.push_back(std::move(input));
   return forest_.tensor(std::move(dims), dtype);
 }
@@ -60,8 +63,8 @@ opt::TreeId Planner::input_tree(Call& call, size_t index, TypeId type, const std
   if (data.kind == TypeKind::Tensor && data.known_rank)
     return tensor_input(call, index, type, place);
   if (data.kind == TypeKind::Int || data.kind == TypeKind::Dim) {
-    return scalar_input(call, place,
-                        context_.dims.symbol(context_.names.intern(place), SymbolKind::Data));
+    call.free.push_back(context_.dims.symbol(context_.names.intern(place), SymbolKind::Data));
+    return scalar_input(call, place, call.free.back());
   }
   if (data.kind != TypeKind::Tuple) {
     fail(fmt::format("input `{}`", place),
@@ -103,6 +106,24 @@ bool Planner::make_inputs(Call& call) {
     }
     if (!tree.valid()) return false;
     call.inputs.push_back(tree);
+  }
+  return check_sizes(call);
+}
+
+// A straight line takes names of sizes from whole axes; solving a compound is for the general
+// machine.
+bool Planner::check_sizes(const Call& call) {
+  if (roles_.cached()) return true;  // states name more
+  std::vector<SymbolId> named = call.free;
+  for (DimId size : call.sizes) {
+    if (auto symbol = context_.dims.as_symbol(size)) named.push_back(*symbol);
+  }
+  for (DimId size : call.sizes) {
+    for (SymbolId symbol : context_.dims.symbols(size)) {
+      if (std::find(named.begin(), named.end(), symbol) == named.end())
+        return fail(fmt::format("an axis `{}`", context_.dims.show(size)),
+                    "no axis is one name of it");
+    }
   }
   return true;
 }

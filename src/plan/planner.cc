@@ -132,6 +132,7 @@ bool Planner::plan_phase(Kind kind, bool masked, uint32_t extras) {
   options.classes = options_.classes && !options_.trace;
   options.calls = options_.trace;
   options.reads = &reads_;
+  options.free = call.free;
   std::optional<opt::Specialised> flat = opt::specialise(
       graph_, context_.types, forest_, call.inputs, answers_, options, context_.sink);
   if (reads_.fails()) return !reads_.stopped;
@@ -145,9 +146,7 @@ bool Planner::plan_phase(Kind kind, bool masked, uint32_t extras) {
   if (options_.trace) {
     call.traced = trace_scopes(*flat, context_.types, options_.files);
   } else if (options_.optimise) {
-    auto lower = [&](SymbolId symbol) -> std::optional<int64_t> {
-      return context_.dims.symbol(symbol).kind == SymbolKind::Data ? 0 : 1;
-    };
+    auto lower = [&](SymbolId symbol) { return options.least(context_.dims, symbol); };
     opt::run_fuse(flat->graph, context_.types, opt::FusionSet{}, lower);
   }
   if (!check_outputs(flat->outputs, flat->output_names)) return false;

@@ -28,6 +28,8 @@ class Planner {
     uint32_t extras = 0;  // which optional inputs beside the mask are given, by their order
     runtime::Phase phase;
     std::vector<opt::TreeId> inputs;
+    std::vector<SymbolId> free;  // integers that the caller gives
+    std::vector<DimId> sizes;    // axes of the inputs
     std::vector<std::pair<std::string, graph::ValueId>> traced;
     // Tensors of the encoder's part that this call reads, and the states they are in.
     std::vector<std::pair<graph::ValueId, runtime::StateId>> encoded;
@@ -67,6 +69,7 @@ class Planner {
 
   // inputs.cc: trees for the inputs of MAIN, and the phase's inputs
   bool make_inputs(Call& call);
+  bool check_sizes(const Call& call);
   opt::TreeId input_tree(Call& call, size_t index, TypeId type, const std::string& place);
   opt::TreeId tensor_input(Call& call, size_t index, TypeId type, const std::string& place);
   opt::TreeId scalar_input(Call& call, std::string_view place, SymbolId symbol);

@@ -98,16 +98,30 @@ struct OrderProof {
     return false;
   }
 
+  // Whether everything in p has a least value.
+  bool bounded(const Polynomial& p) const {
+    auto known = [&](const Factor& f) {
+      const DimAtom& a = impl.atom(f.atom);
+      if (a.kind == AtomKind::Symbol) return lower(a.symbol).has_value();
+      return std::all_of(a.operands.begin(), a.operands.end(),
+                         [&](DimId operand) { return bounded(impl.poly(operand)); });
+    };
+    return std::all_of(p.terms.begin(), p.terms.end(), [&](const Term& t) {
+      return std::all_of(t.factors.begin(), t.factors.end(), known);
+    });
+  }
+
   bool nonnegative(const Polynomial& p, int depth) const {
     auto all_positive = [](const Polynomial& q) {
       return std::all_of(q.terms.begin(), q.terms.end(),
                          [](const Term& t) { return t.coefficient.num > 0; });
     };
-    if (all_positive(p)) return true;
+    const bool bounded = this->bounded(p);
+    if (bounded && all_positive(p)) return true;
     if (depth > kMaxDepth) return false;
     bool decided = false;
     if (compound(p, depth, decided)) return true;
-    if (decided) return false;
+    if (decided || !bounded) return false;
     auto moved = shifted(p);
     return moved && all_positive(*moved);
   }

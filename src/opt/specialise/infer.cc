@@ -46,12 +46,16 @@ bool Inference::sizes(size_t i, std::vector<DimId>& out) {
     error = "a list of sizes is not known";
     return false;
   }
+  const DimId zero = dims_.integer(0);
   for (TreeId item : tree(i).items) {
     if (forest_[item].kind != Tree::Kind::Int) {
       error = "a size is no integer";
       return false;
     }
     out.push_back(forest_[item].dim);
+    const bool written = dims_.as_integer(out.back()).has_value();  // -1 stands for what is left
+    if (!written && !surely_le(zero, out.back()) && !equal(dims_.max(out.back(), zero), out.back()))
+      return false;
   }
   return true;
 }
@@ -66,18 +70,23 @@ bool Inference::equal(DimId a, DimId b) {
   return true;
 }
 
+// Memory depends on it, so that nothing is taken for granted: a tensor may be empty.
+bool Inference::surely_le(DimId a, DimId b) {
+  if (a == b) return true;
+  auto least = [&](SymbolId symbol) -> std::optional<int64_t> {
+    std::optional<int64_t> known = options_.least(dims_, symbol);
+    return known ? std::optional(std::min<int64_t>(*known, 0)) : known;
+  };
+  return dims_.proves_le(a, b, least);
+}
+
 void Inference::at_most(DimId a, DimId b) {
-  if (a == b || proves_le(a, b)) return;
+  if (surely_le(a, b)) return;
   facts.push_back({DimFact::Relation::Le, a, b, {}});
 }
 
 bool Inference::proves_le(DimId a, DimId b) {
-  return dims_.proves_le(a, b, [&](SymbolId symbol) -> std::optional<int64_t> {
-    for (const auto& [known, least] : options_.lower) {
-      if (known == symbol) return least;
-    }
-    return dims_.symbol(symbol).kind == SymbolKind::Data ? 0 : 1;
-  });
+  return dims_.proves_le(a, b, [&](SymbolId symbol) { return options_.least(dims_, symbol); });
 }
 
 bool Inference::broadcast(std::vector<DimId>& into, const std::vector<DimId>& other) {
@@ -158,9 +167,13 @@ bool Inference::reshape() {
     else
       rest = dims_.mul(rest, shape[i]);
   }
-  if (open < shape.size())
+  if (open < shape.size()) {
     shape[open] = dims_.div(total, rest);
-  else if (!equal(total, rest))
+    if (!dims_.as_integer(rest) || *dims_.as_integer(rest) != 0) {
+      const DimId left = dims_.mod(total, rest);
+      if (left != dims_.integer(0) && !equal(left, dims_.integer(0))) return false;
+    }
+  } else if (!equal(total, rest))
     return false;
   return give(shape, x().dtype);
 }
@@ -390,9 +403,11 @@ bool Inference::assign(bool unit) {
   size_t at = 0;
   DimId from, to;
   if (!axis(2, x().dims.size(), at) || !dim(3, from)) return false;
+  const Tree& part = tree(1);
+  const bool ranked = part.kind == Tree::Kind::Tensor && part.dims.size() == x().dims.size();
   if (unit)
     to = dims_.add(from, dims_.integer(1));
-  else if (!dim(4, to))
+  else if (!dim(4, to) || (ranked && !equal(dims_.sub(to, from), part.dims[at])))
     return false;
   at_most(dims_.integer(0), from);
   at_most(to, x().dims[at]);

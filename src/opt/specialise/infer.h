@@ -41,6 +41,7 @@ class Inference {
     return true;
   }
   bool equal(DimId a, DimId b);
+  bool surely_le(DimId a, DimId b);
   void at_most(DimId a, DimId b);
   bool proves_le(DimId a, DimId b);
   bool broadcast(std::vector<DimId>& into, const std::vector<DimId>& other);

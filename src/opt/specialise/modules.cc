@@ -43,9 +43,12 @@ bool Specialiser::run_main(const std::vector<TreeId>& inputs) {
   frame.id = graph_.main;
   frame.values.resize(main.values.size());
   if (!bind_main(frame, inputs) || !entry_facts(frame) || !run_body(frame)) return false;
-  for (const graph::Operand& output : main.outputs) {
-    TreeId tree = operand(frame, output);
+  const TypeData whole = main.return_type.valid() ? types_.get(main.return_type) : TypeData{};
+  for (size_t i = 0; i < main.outputs.size(); ++i) {
+    TreeId tree = operand(frame, main.outputs[i]);
     if (!tree.valid()) return false;
+    const bool tuple = whole.kind == TypeKind::Tuple && whole.items.size() == main.outputs.size();
+    check_result(frame, tuple ? whole.items[i] : main.return_type, tree, main.span);
     out_.outputs.push_back(tree);
     for (const Leaf& leaf : leaves(forest_, tree)) {
       const Tree& t = forest_[leaf.tree];
@@ -96,6 +99,7 @@ bool Specialiser::bind_main(Frame& frame, const std::vector<TreeId>& inputs) {
 // What typechecking left to the caller of MAIN. Facts on values that are made later, or that are
 // null in this shape of call, are no entry facts.
 bool Specialiser::entry_facts(Frame& frame) {
+  name_integers(frame);
   for (const graph::Constraint& constraint : graph_[graph_.main].constraints) {
     if (!entry_fact(frame, constraint)) {
       fail("a constraint of its entry is none on sizes");
@@ -172,6 +176,7 @@ TreeId Specialiser::result_of(Frame& frame) {
     results.push_back(tree);
   }
   TreeId tree = results.size() == 1 ? results[0] : forest_.tuple(std::move(results));
+  check_result(frame, module.return_type, tree, module.span);
   return coerce(tree, module.return_type);
 }
 

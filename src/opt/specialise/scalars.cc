@@ -174,12 +174,7 @@ TreeId Specialiser::compare(Op op, const Tree& x, const Tree& y) {
 std::optional<bool> Specialiser::decide(Op op, DimId a, DimId b) {
   if (op == Op::CoreBinaryGt) return decide(Op::CoreBinaryLt, b, a);
   if (op == Op::CoreBinaryGe) return decide(Op::CoreBinaryLe, b, a);
-  auto lower = [&](SymbolId symbol) -> std::optional<int64_t> {
-    for (const auto& [known, least] : options_.lower) {
-      if (known == symbol) return least;
-    }
-    return dims_.symbol(symbol).kind == SymbolKind::Data ? 0 : 1;
-  };
+  auto lower = [&](SymbolId symbol) { return options_.least(dims_, symbol); };
   auto at_most = [&](DimId x, DimId y) { return dims_.proves_le(x, y, lower); };
   DimId one = dims_.integer(1);
   bool less = at_most(dims_.add(a, one), b), greater = at_most(dims_.add(b, one), a);

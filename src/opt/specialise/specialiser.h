@@ -114,6 +114,11 @@ class Specialiser {
   TreeId coerce(TreeId tree, TypeId type);
   bool check_type(Frame& frame, TypeId type, TreeId tree);
 
+  // entry.cc: sizes named by integers, and declared results
+  void name_integers(Frame& frame);
+  void require_equal(DimId left, DimId right, Span span);
+  void check_result(Frame& frame, TypeId type, TreeId id, Span span);
+
   // paths.cc
   TreeId path(Frame& frame, const graph::Path& path);
   NameId path_text(Frame& frame, const graph::Path& path);

@@ -80,8 +80,9 @@ Result<void> Executor::check_entry() const {
     const int64_t left = ints_[check.left], right = ints_[check.right];
     const bool equal = check.relation == EntryCheck::Relation::Eq;
     if (equal ? left == right : left <= right) continue;
-    return Error{"RUN-SHAPE", check.what + ": " + std::to_string(left) + " is not " +
-                                  (equal ? "equal to " : "at most ") + std::to_string(right)};
+    return Error{equal ? "RUN-SHAPE" : "RUN-INDEX",
+                 check.what + ": " + std::to_string(left) + " is not " +
+                     (equal ? "equal to " : "at most ") + std::to_string(right)};
   }
   return {};
 }

@@ -93,8 +93,13 @@ Result<std::vector<Datum>> Machine::call(RoutineId id, Data inputs, bool entry) 
     return std::move(done.error());
   }
   Data out;
-  for (const RoutineOutput& output : r.outputs)
+  for (const RoutineOutput& output : r.outputs) {
     out.push_back(widened(frame.registers[static_cast<size_t>(output.value)], output.pattern));
+    if (!entry || !output.pattern.valid()) continue;
+    // What nothing knew before is looked at now.
+    const Pattern& pattern = program_->patterns[output.pattern];
+    AXON_TRY_VOID(frame.sizes.check(pattern, out.back(), "the result"));
+  }
   return out;
 }
 

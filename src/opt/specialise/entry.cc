@@ -1,0 +1,50 @@
+// What a call's sizes must be for the types to hold: sizes named by integers, and declared results.
+#include "opt/specialise/specialiser.h"
+
+namespace axon::opt {
+
+std::optional<int64_t> SpecialiseOptions::least(const DimTable& dims, SymbolId symbol) const {
+  for (const auto& [known, value] : lower) {
+    if (known == symbol) return value;
+  }
+  for (SymbolId any : free) {
+    if (any == symbol) return std::nullopt;
+  }
+  return dims.symbol(symbol).kind == SymbolKind::Data ? 0 : 1;
+}
+
+// A size that has the name of an integer is that integer.
+void Specialiser::name_integers(Frame& frame) {
+  const graph::Module& main = graph_[graph_.main];
+  for (graph::ValueId input : main.inputs) {
+    const Tree& tree = forest_[frame.values[static_cast<size_t>(input.index)]];
+    if (tree.kind != Tree::Kind::Int) continue;
+    const DimId integer = tree.dim;
+    const DimId named = lookup(frame, dims_.symbol(main.values[input].name, SymbolKind::Param));
+    if (named.valid()) require_equal(named, integer, main.span);
+  }
+}
+
+void Specialiser::require_equal(DimId left, DimId right, Span span) {
+  if (left == right || depends_on_round(left) || depends_on_round(right)) return;
+  for (const DimFact& known : out_.facts) {
+    if (known.relation == DimFact::Relation::Eq && known.left == left && known.right == right)
+      return;
+  }
+  out_.facts.push_back({DimFact::Relation::Eq, left, right, span});
+}
+
+// A size that nothing knew is what the declared result says it is.
+void Specialiser::check_result(Frame& frame, TypeId type, TreeId id, Span span) {
+  if (!type.valid() || !id.valid() || forest_[id].kind != Tree::Kind::Tensor) return;
+  TypeId plain = types_.strip_optional(type);
+  if (types_.kind(plain) != TypeKind::Tensor) return;
+  const std::vector<DimId> declared = types_.dims_of(plain);
+  if (declared.size() != forest_[id].dims.size()) return;
+  for (size_t i = 0; i < declared.size(); ++i) {
+    DimId want = resolve_dim(frame, declared[i]);
+    if (want.valid()) require_equal(want, forest_[id].dims[i], span);
+  }
+}
+
+}  // namespace axon::opt
