@@ -31,7 +31,7 @@ void Specialiser::require_equal(DimId left, DimId right, Span span) {
     if (known.relation == DimFact::Relation::Eq && known.left == left && known.right == right)
       return;
   }
-  out_.facts.push_back({DimFact::Relation::Eq, left, right, span});
+  out_.facts.push_back(DimFact{DimFact::Relation::Eq, left, right, span});
 }
 
 // A size that nothing knew is what the declared result says it is.

@@ -131,7 +131,11 @@ bool Specialiser::entry_fact(Frame& frame, const graph::Constraint& constraint) 
                   one == dims_.integer(1);
     if (!fact.or_one) return false;
   }
-  if (fact.left.valid() && fact.right.valid() && fact.left != fact.right) add_fact(fact);
+  if (!fact.left.valid() || !fact.right.valid() || fact.left == fact.right) return true;
+  // Between numbers it was looked at when the program was checked; what is left of such facts is
+  // of branches that the configuration does not take.
+  if (dims_.as_integer(fact.left) && dims_.as_integer(fact.right)) return true;
+  add_fact(fact);
   return true;
 }
 
