@@ -395,6 +395,17 @@ std::optional<TypeId> ModuleLowering::type_at_use(NameId wanted,
   return result();
 }
 
+// What the checker made of no round of a carry and of some: no use behind the loop says it when
+// nothing reads the result there.
+TypeId ModuleLowering::joined_type(const Call& round, const graph::RepeatInfo& info,
+                                   int32_t carry) const {
+  for (size_t i = 0; i < info.args.size(); ++i) {
+    bool carried = info.args[i].kind == graph::RepeatArg::Kind::Carry;
+    if (carried && info.args[i].index == carry) return type_of(round.args[i].value);
+  }
+  return types_.any();
+}
+
 // `targets <- for v <- [a..b) step=s carry (c…) step_helper args…`
 void ModuleLowering::loop(const Loop& loop, Span span, const std::vector<StmtId>& following) {
   const Yield* yield = loop.body.size() == 1 ? ast_[loop.body[0]].get<Yield>() : nullptr;
@@ -446,9 +457,9 @@ void ModuleLowering::loop(const Loop& loop, Span span, const std::vector<StmtId>
   for (size_t i = 0; i < types.size(); ++i) {
     if (types[i] == initial[i]) continue;
     auto used = type_at_use(targets[i].name, following);
-    if (!used) continue;
+    TypeId seen = used ? *used : joined_type(call, info, static_cast<int32_t>(i));
     bool nullable = types[i].valid() && types_.kind(types[i]) == TypeKind::Optional;
-    types[i] = nullable ? types_.optional(types_.strip_optional(*used)) : *used;
+    types[i] = nullable ? types_.optional(types_.strip_optional(seen)) : seen;
   }
   node.type = types.size() == 1 ? types[0] : types_.tuple(types);
   node.repeat = static_cast<int32_t>(module().repeats.size());

@@ -36,6 +36,7 @@ class ModuleLowering {
   void inputs();
   void statement(syntax::StmtId id);
   void bind(const syntax::Bind& bind, Span span);
+  TypeId joined_type(const syntax::Call& round, const graph::RepeatInfo& info, int32_t carry) const;
   void loop(const syntax::Loop& loop, Span span, const std::vector<syntax::StmtId>& following);
   void results(const std::vector<syntax::ExprId>& values);
   void constraints();

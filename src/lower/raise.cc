@@ -426,7 +426,9 @@ void Raiser::repeat(const graph::Node& n) {
         args.push_back(add({Name{loop.var, {}}, {}}, types_.int_()));
         break;
       case graph::RepeatArg::Kind::Carry:
-        args.push_back(add({Name{loop.carry[index].name, {}}, {}}, n.inputs[3 + index].type));
+        // As the rounds see it: what no round and some give.
+        args.push_back(
+            add({Name{loop.carry[index].name, {}}, {}}, m_.values[n.outputs[index]].type));
         break;
       case graph::RepeatArg::Kind::Input:
         args.push_back(plain_name(n.inputs[index]));

@@ -123,6 +123,7 @@ class BodyFlattener {
                                const std::vector<NameId>& bound) const;
   NameSet dependent_params() const;
   std::string loop_label(const syntax::Loop& node) const;
+  std::string helper_name(const std::string& base);
   syntax::Definition helper(syntax::HelperKind kind, const std::string& name, Span span) const;
   std::vector<NameId> non_null(syntax::ExprId cond, bool holds) const;
   void record_null_test(NameId target, syntax::ExprId value);

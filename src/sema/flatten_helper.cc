@@ -149,6 +149,14 @@ void BodyFlattener::inherit(const BodyFlattener& outer) {
   for (NameId name : ctx_.path_names) own_names_.insert(name);
 }
 
+// `base1`, `base2`, …: the first that no definition of the program has.
+std::string BodyFlattener::helper_name(const std::string& base) {
+  while (true) {
+    std::string name = base + std::to_string(++ctx_.helper_count);
+    if (!find_definition(ctx_.program, names_.intern(name))) return name;
+  }
+}
+
 Definition BodyFlattener::helper(HelperKind kind, const std::string& name, Span span) const {
   Definition out;
   out.name = names_.intern(name);
@@ -191,8 +199,7 @@ std::vector<NameId> BodyFlattener::captured(const std::vector<StmtId>& body,
 
 ExprId BodyFlattener::branch_helper(const Branch& branch) {
   std::string label = branch.kind == HelperKind::BranchTrue ? "__cond_true_" : "__cond_else_";
-  std::string name =
-      std::string(names_.text(ctx_.def.name)) + label + std::to_string(++ctx_.helper_count);
+  std::string name = helper_name(std::string(names_.text(ctx_.def.name)) + label);
   BodyFlattener inner(ctx_, prefix_);
   inner.inherit(*this);
   NameSet proven;
@@ -325,8 +332,8 @@ void BodyFlattener::bind_own(NameId source, NameId flat_name) {
 
 ExprId BodyFlattener::step_helper(const Loop& node, NameId var, const std::vector<Target>& carry,
                                   Span span) {
-  std::string name = std::string(names_.text(ctx_.def.name)) + "__loop_" + loop_label(node) +
-                     "_step_" + std::to_string(++ctx_.helper_count);
+  std::string name = helper_name(std::string(names_.text(ctx_.def.name)) + "__loop_" +
+                                 loop_label(node) + "_step_");
   Definition def = helper(HelperKind::LoopStep, name, span);
   def.helper.loop_var = var;
   PathLit prefix = prefix_;

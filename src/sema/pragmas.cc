@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <optional>
 
+#include "sema/stage_pragmas.h"
 #include "support/text.h"
 #include "syntax/render.h"
 
@@ -39,6 +40,10 @@ class PragmaMerger {
         out_.push_back(pragma);
       }
     }
+    // What a source says of stages is checked, and means nothing.
+    std::erase_if(out_, [&](const Pragma& pragma) {
+      return is_stage_pragma(session_.names.text(pragma.name));
+    });
     return std::move(out_);
   }
 

@@ -61,6 +61,12 @@ std::string path_body(const PathLit& path, const Interner& names) {
 
 }  // namespace
 
+bool is_stage_pragma(std::string_view name) {
+  constexpr std::string_view kNames[] = {"stage",   "overlays", "library",
+                                         "helpers", "scopes",   "constraints"};
+  return std::find(std::begin(kNames), std::end(kNames), name) != std::end(kNames);
+}
+
 std::vector<std::string> library_of(const Program& program, const Interner& names) {
   std::vector<std::string> out;
   for (const Definition& def : program.definitions) {

@@ -18,6 +18,9 @@ struct StageFacts {
   std::vector<std::string> constraints;  // `NAME: LEFT == RIGHT[ if LEFT != 1][ in a branch]`
 };
 
+// Whether a pragma says something of a stage's text; a program in source form has none of these.
+bool is_stage_pragma(std::string_view name);
+
 std::vector<std::string> library_of(const Program& program, const Interner& names);
 std::vector<std::string> helpers_of(const Program& program, const Interner& names);
 std::vector<std::string> scopes_of(const Program& program, const Session& session);

@@ -24,9 +24,6 @@ using namespace syntax;
 
 namespace {
 
-constexpr std::string_view kFactPragmas[] = {"stage",   "overlays", "library",
-                                             "helpers", "scopes",   "constraints"};
-
 // ---- writing -------------------------------------------------------------------------------
 
 ExprId text_literal(std::string_view text, Session& session) {
@@ -49,6 +46,8 @@ Module module_of(const Program& program,
                  const std::vector<std::pair<NameId, ExprId>>& main_defaults, Level level,
                  std::string_view stage, Session& session) {
   Module out = as_module(program);
+  std::erase_if(out.pragmas,
+                [&](const Pragma& p) { return is_stage_pragma(session.names.text(p.name)); });
   Pragma mark;
   mark.name = session.names.intern("stage");
   mark.value = text_literal(stage, session);
@@ -113,8 +112,7 @@ std::vector<std::string>* facts_of(StageFacts& facts, std::string_view name) {
 void read_pragmas(const Module& module, Program& program, Reading& r) {
   for (const Pragma& pragma : module.pragmas) {
     std::string_view name = r.session.names.text(pragma.name);
-    if (std::find(std::begin(kFactPragmas), std::end(kFactPragmas), name) ==
-        std::end(kFactPragmas)) {
+    if (!is_stage_pragma(name)) {
       program.pragmas.push_back(pragma);
       const String* main = r.session.ast[pragma.value].get<String>();
       if (name == "main" && main) program.main = main->value;

@@ -19,7 +19,8 @@ constexpr double kUnits = 8;
 // Beyond this, relative to 1 or the result, rounding decides.
 constexpr double kUnstable = 1e-2;
 
-enum class Rounds : uint8_t { Never, Sums, Products, Always };
+// Small: what is cast to a small float may stay a float32 (docs/decisions/element-types.md).
+enum class Rounds : uint8_t { Never, Sums, Products, Small, Always };
 
 Rounds rounds(Op op) {
   switch (op) {
@@ -36,6 +37,9 @@ Rounds rounds(Op op) {
     case Op::Matmul:
     case Op::Conv1d:
       return Rounds::Products;
+    case Op::Cast:
+    case Op::CastLike:
+      return Rounds::Small;
     case Op::CoreBinaryDiv:
     case Op::CoreBinaryMod:
     case Op::Linear:
@@ -86,6 +90,8 @@ bool adds_up(Op op) {
     case Op::CoreBinaryDiv:
     case Op::Mul:
     case Op::Div:
+    case Op::Cast:
+    case Op::CastLike:
       return false;
     default:
       return rounds(op) != Rounds::Never;
@@ -106,15 +112,20 @@ class Disturbance : public graph::EvalObserver {
   void operands(Op op, std::vector<EvalValue>& values) override {
     Rounds how = rounds(op);
     // Small whole numbers and their halves are added and multiplied without loss, in any order.
-    exact_ = how == Rounds::Sums || how == Rounds::Products;
-    double grid = how == Rounds::Products ? 8 : 64, most = how == Rounds::Products ? 64 : 2048;
+    exact_ = how != Rounds::Never && how != Rounds::Always;
+    double grid = how == Rounds::Sums ? 64 : 8, most = how == Rounds::Sums ? 2048 : 16;
+    if (how == Rounds::Products) most = 64;
     for (const EvalValue& v : values) exact_ = exact_ && on_grid(v, grid, most);
     if (how == Rounds::Never || exact_ || !adds_up(op)) return;
     for (EvalValue& v : values) disturb(v);
   }
 
   void result(Op op, EvalValue& value) override {
-    if (rounds(op) != Rounds::Never && !exact_) disturb(value);
+    Rounds how = rounds(op);
+    if (how == Rounds::Never || exact_) return;
+    bool small = value.is_tensor() &&
+                 (value.tensor->dtype == DType::F16 || value.tensor->dtype == DType::BF16);
+    if (how != Rounds::Small || small) disturb(value);
   }
 
  private:
