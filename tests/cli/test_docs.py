@@ -1,4 +1,4 @@
-"""Programs and answers of docs/language.md; docs/mistakes.md made from its cases.
+"""Programs and answers of docs/language.md; the README's excerpts; docs/mistakes.md made from its cases.
 
 With AXON_ACCEPT=1 the answers and the page are written anew.
 """
@@ -64,6 +64,24 @@ def test_language() -> None:
         PAGE.write_text(new, encoding="utf-8")
 
 
+def test_readme() -> None:
+    """What the README shows of a program and of an emitted module stands in them."""
+    page = (d.ROOT / "README.md").read_text(encoding="utf-8")
+    places = {
+        "axon": d.ROOT / "zoo" / "llama.axon",
+        "class": d.ROOT / "tests" / "emit" / "llama.torch.py",
+    }
+    found = []
+    for kind, text in BLOCK.findall(page):
+        kind = "class" if text.startswith("class ") else kind
+        if kind in places:
+            found.append(kind)
+            S.check(f"README: {kind}", text in places[kind].read_text("utf-8"), text)
+    S.check("README: a program and a module", sorted(found) == ["axon", "class"])
+    lines = places["axon"].read_text("utf-8").count("\n")
+    S.check("README: length", f"which has {lines} lines" in page, str(lines))
+
+
 def test_mistakes() -> None:
     """The page of mistakes is what its cases and the command give."""
     path = d.ROOT / "docs" / "mistakes.md"
@@ -84,6 +102,6 @@ def test_mistakes() -> None:
     S.check("docs/mistakes.md is in step", current == text, "run ./dev accept")
 
 
-for test in (test_language, test_mistakes):
+for test in (test_language, test_readme, test_mistakes):
     test()
 S.finish()
