@@ -73,7 +73,7 @@ void check_output_names(const graph::Graph& graph, sema::Session& session) {
   std::vector<NameId> given = lower::main_output_names(program, said.size(), session);
   for (size_t i = 0; i < said.size() && i < given.size(); ++i) {
     if (said[i] == given[i]) continue;
-    session.sink.report(Diag::LoadStage, {},
+    session.sink.report(Diag::LoadStage, graph[graph.main].span,
                         {"graph-ir", "output " + std::to_string(i) + " is named `" +
                                          std::string(session.names.text(said[i])) +
                                          "`, what is returned has the name `" +
@@ -95,20 +95,21 @@ bool check_contracts(const Frontend& f, const graph::Graph& graph, Stage entry) 
 // The graph of a text in its own form.
 void read_graph(Frontend& f, const FrontendOptions& options) {
   sema::Session& session = *f.session;
-  auto graph = graph::read_graph(options.text, session.types);
+  auto graph = graph::read_graph(options.text, session.types, f.root);
   if (!graph) {
-    session.sink.report(Diag::GraphSyntax, {f.root, 0, 0}, {graph.error().message});
+    auto at = static_cast<int32_t>(graph.error().offset);
+    // The message comes in the form of its diagnostic.
+    const std::string head = format_message(diag_info(Diag::GraphSyntax).format, {""});
+    session.sink.report(Diag::GraphSyntax, {f.root, at, at},
+                        {graph.error().message.substr(head.size())});
     return;
   }
-  size_t before = session.sink.all().size();
   if (check_contracts(f, *graph, Stage::GraphIr)) {
     for (const graph::Fault& fault : graph::find_text_faults(*graph, session.types))
       session.sink.report(Diag::LoadStage, fault.span, {"graph-ir", fault.message});
     name_main(*graph, session.names);
     if (!session.sink.has_errors()) check_output_names(*graph, session);
   }
-  for (size_t i = before; i < session.sink.all().size(); ++i)
-    session.sink.all()[i].span = {f.root, 0, 0};
   f.graph = std::move(*graph);
 }
 

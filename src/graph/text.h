@@ -29,7 +29,8 @@ std::string show_path(const Graph& graph, const Module& module, const Path& path
 
 // Reads what write_graph wrote. Names, dims and types are interned in `types`. Errors:
 // GRAPH-SYNTAX with the line. The result is well formed as text only; verify() judges the rest.
-Result<Graph> read_graph(std::string_view text, TypeTable& types);
+// Spans of modules, nodes, nested expressions and constraints lie in `file`, which holds the text.
+Result<Graph> read_graph(std::string_view text, TypeTable& types, FileId file = {});
 
 // Structural equality (language.md 12.1): scopes count, spans and the numbering of storage do not.
 // Both graphs belong to one session. The result names the first difference; nothing when equal.

@@ -46,6 +46,7 @@ bool Cursor::at_header() const {
 }
 
 void Cursor::skip() {
+  const size_t from = pos_;
   while (pos_ < text_.size()) {
     char c = text_[pos_];
     if (c == ' ' || c == '\t' || c == '\n' || c == '\r') {
@@ -53,9 +54,12 @@ void Cursor::skip() {
     } else if (starts_with(text_.substr(pos_), "--")) {
       while (pos_ < text_.size() && text_[pos_] != '\n') ++pos_;
     } else {
-      return;
+      break;
     }
   }
+  if (pos_ == from) return;
+  skipped_from_ = from;
+  skipped_to_ = pos_;
 }
 
 char Cursor::peek() {

@@ -26,6 +26,8 @@ class Cursor {
   bool at_end() const { return pos_ >= text_.size(); }
 
   void skip();  // blanks, line ends, comments
+  // Where the last token ended, whether or not what follows it was looked for.
+  size_t token_end() const { return pos_ == skipped_to_ ? skipped_from_ : pos_; }
   char peek();  // next character after blanks, 0 at the end
   bool accept(std::string_view token);
   bool raw_accept(char c);  // without skipping blanks
@@ -59,6 +61,7 @@ class Cursor {
   std::string_view text_;
   TypeTable& types_;
   size_t pos_ = 0;
+  size_t skipped_from_ = 0, skipped_to_ = 0;  // the last blanks
   bool failed_ = false;
   Error error_;
 };

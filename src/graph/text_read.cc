@@ -14,8 +14,8 @@ using ValueNames = std::unordered_map<NameId, ValueId, IdHash>;
 
 class Reader {
  public:
-  Reader(std::string_view text, TypeTable& types)
-      : in_(text, types), types_(types), names_(types.dims().names()) {}
+  Reader(std::string_view text, TypeTable& types, FileId file)
+      : in_(text, types), file_(file), types_(types), names_(types.dims().names()) {}
 
   Result<Graph> read() {
     std::vector<size_t> bodies = headers();
@@ -68,7 +68,17 @@ class Reader {
   PathPiece placeholder();
   DType dtype();
 
+  size_t begin() {
+    in_.skip();
+    return in_.position();
+  }
+  Span span_from(size_t begin) const {
+    if (!file_.valid()) return {};
+    return {file_, static_cast<int32_t>(begin), static_cast<int32_t>(in_.token_end())};
+  }
+
   Cursor in_;
+  FileId file_;
   TypeTable& types_;
   Interner& names_;
   Graph graph_;
@@ -95,6 +105,7 @@ std::vector<size_t> Reader::headers() {
 }
 
 void Reader::header() {
+  const size_t from = begin();
   module().is_global = in_.word() == "global";
   in_.expect("$");
   module().name = in_.name();
@@ -115,6 +126,7 @@ void Reader::header() {
   }
   in_.expect("->");
   module().return_type = in_.type();
+  module().span = span_from(from);
   in_.expect("{");
 }
 
@@ -221,6 +233,7 @@ void Reader::node() {
   };
   std::vector<Output> outputs;
   bool typed = false;
+  const size_t from = begin();
   while (in_.ok() && in_.peek() == '%') {
     in_.expect("%");
     Output output;
@@ -258,6 +271,7 @@ void Reader::node() {
     in_.word();
     node.source = optional_name();
   }
+  node.span = span_from(from);
   if (!in_.ok()) return;
   NodeId id = module().nodes.add(std::move(node));
   module().order.push_back(id);
@@ -322,11 +336,13 @@ std::vector<int32_t> Reader::indices() {
 
 void Reader::constraint() {
   Constraint c;
+  const size_t from = begin();
   c.fact = fact();
   while (in_.peek_word() == (c.guards.empty() ? "if" : "and")) {
     in_.word();
     c.guards.push_back(fact());
   }
+  c.span = span_from(from);
   module().constraints.push_back(std::move(c));
 }
 
@@ -444,6 +460,7 @@ Operand Reader::word_operand() {
 
 // `(op inputs {attrs} : T)`, or an operand with a type of its own: `(operand :: T)`.
 Operand Reader::parenthesised() {
+  const size_t from = begin();
   in_.expect("(");
   std::string_view word = in_.peek_word();
   bool literal =
@@ -463,6 +480,7 @@ Operand Reader::parenthesised() {
   in_.expect(":");
   expr.type = in_.type();
   in_.expect(")");
+  expr.span = span_from(from);
   return natural({Nested{module().nested.add(std::move(expr))}, {}});
 }
 
@@ -516,8 +534,8 @@ PathPiece Reader::placeholder() {
 
 }  // namespace
 
-Result<Graph> read_graph(std::string_view text, TypeTable& types) {
-  return Reader(text, types).read();
+Result<Graph> read_graph(std::string_view text, TypeTable& types, FileId file) {
+  return Reader(text, types, file).read();
 }
 
 }  // namespace axon::graph

@@ -410,55 +410,6 @@ std::vector<Fault> find_faults(const Graph& graph, const TypeTable& types, Compa
   return Verifier(graph, types, how).run();
 }
 
-std::vector<Fault> find_text_faults(const Graph& graph, const TypeTable& types) {
-  std::vector<Fault> out;
-  const DimTable& dims = types.dims();
-  for (const Module& m : graph.modules) {
-    std::unordered_set<SymbolId, IdHash> brought;
-    auto each = [&](auto&& self, TypeId type, auto&& visit) -> void {
-      if (!type.valid()) return;
-      const TypeData& data = types.get(type);
-      for (const Axis& axis : data.axes) {
-        if (axis.is_run()) continue;
-        for (SymbolId symbol : dims.symbols(axis.dim)) visit(symbol);
-      }
-      for (TypeId item : data.items) self(self, item, visit);
-    };
-    auto bring = [&](SymbolId symbol) { brought.insert(symbol); };
-    auto need = [&](SymbolId symbol) {
-      const Symbol& s = dims.symbol(symbol);
-      if (s.kind != SymbolKind::Variable || s.value || !brought.insert(symbol).second) return;
-      out.push_back({"module `" + std::string(dims.names().text(m.name)) + "`: nothing binds `" +
-                         std::string(dims.names().text(s.name)) + "`",
-                     m.span});
-    };
-    for (ValueId input : m.inputs) each(each, m.values[input].type, bring);
-    for (NodeId id : m.order) {
-      const Node& n = m.nodes[id];
-      if (n.op != Op::CoreAlias && n.op != Op::CoreRepeat) each(each, n.type, bring);
-    }
-    auto operands = [&](const auto& use) {
-      each(each, use.type, need);
-      for (const Operand& o : use.inputs) each(each, o.type, need);
-      for (const Attr& attr : use.attrs) each(each, attr.value.type, need);
-    };
-    for (const Value& v : m.values) each(each, v.type, need);
-    for (const NestedExpr& e : m.nested) operands(e);
-    for (NodeId id : m.order) {
-      const Node& n = m.nodes[id];
-      operands(n);
-      if (n.op == Op::CoreAlias && n.inputs[0].type != n.type) {
-        out.push_back({"module `" + std::string(dims.names().text(m.name)) + "`: alias of " +
-                           types.show(n.inputs[0].type) + " has type " + types.show(n.type),
-                       n.span});
-      }
-    }
-    for (const Operand& o : m.outputs) each(each, o.type, need);
-    each(each, m.return_type, need);
-  }
-  return out;
-}
-
 bool verify(const Graph& graph, const TypeTable& types, std::string_view stage, DiagSink& sink,
             Compatibility how) {
   std::vector<Fault> faults = find_faults(graph, types, how);

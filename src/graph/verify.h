@@ -26,7 +26,8 @@ std::vector<Fault> find_faults(const Graph& graph, const TypeTable& types,
                                Compatibility how = Compatibility::Tolerant);
 
 // What the text of a Graph must not have, and passes may cause: names of sizes that neither an
-// input nor the type of an operation brings, and an alias of another type than its operand's.
+// input nor the type of an operation brings, an alias of another type than its operand's, operands
+// of primitives by name or left out, fused operations, relative paths.
 std::vector<Fault> find_text_faults(const Graph& graph, const TypeTable& types);
 
 // Reports each fault as GRAPH-INVALID after `stage` ("lower", "pass `inline`"). True when sound.

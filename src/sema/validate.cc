@@ -101,12 +101,19 @@ class Validator {
 
   void expr(const Expr& node) {
     if (const Call* call = node.get<Call>()) check_call(*call, node.span);
-    if (const Name* name = node.get<Name>()) {
-      if (level_ >= Level::Normalized && !name->suffixes.empty())
-        fail(node.span, "a path suffix is left");
+    const Name* name = node.get<Name>();
+    if (name && !name->suffixes.empty()) {
+      known_callee(name->name, node.span);
+      if (level_ >= Level::Normalized) fail(node.span, "a path suffix is left");
     }
-    if (level_ >= Level::Normalized && node.kind() == ExprKind::Pipe)
-      fail(node.span, "a pipe is left");
+    if (const Pipe* pipe = node.get<Pipe>()) {
+      for (ExprId stage : pipe->stages) {
+        const Expr& form = ast_[strip_parens(stage, ast_)];
+        const Name* bare = form.get<Name>();
+        if (bare && bare->suffixes.empty()) known_callee(bare->name, form.span);
+      }
+      if (level_ >= Level::Normalized) fail(node.span, "a pipe is left");
+    }
     if (level_ < Level::Flat) return;
     switch (node.kind()) {
       case ExprKind::Paren:
@@ -124,11 +131,19 @@ class Validator {
     }
   }
 
-  void check_call(const Call& call, Span span) {
-    std::string_view name = session_.names.text(call.callee);
-    Callee callee = find_callee(call.callee, program_, ast_, session_.names);
+  // What is called, by its name with arguments or paths or as a stage of a pipe. Names of
+  // primitives are left to the checker.
+  Callee known_callee(NameId id, Span span) {
+    std::string_view name = session_.names.text(id);
+    Callee callee = find_callee(id, program_, ast_, session_.names);
     if (!callee.known() && name[0] != '_')
       fail(span, "callee `" + std::string(name) + "` is unknown");
+    return callee;
+  }
+
+  void check_call(const Call& call, Span span) {
+    std::string_view name = session_.names.text(call.callee);
+    Callee callee = known_callee(call.callee, span);
     if (level_ >= Level::Normalized) {
       if (!call.suffixes.empty()) fail(span, "a path suffix is left");
       size_t positional = 0;

@@ -212,5 +212,48 @@ TEST(Stages, TextsThatAreNotWhatTheySay) {
   EXPECT_NE(failure("graph-ir 1\nmain $f\n").find("GRAPH-SYNTAX"), std::string::npos);
 }
 
+// Each fault of a text that was changed by hand, with its line and column.
+std::string places(std::string_view text) {
+  FrontendOptions options;
+  options.path = "main.axon";
+  options.text = std::string(text);
+  Frontend f = run_frontend(options);
+  std::string out;
+  for (const Diagnostic& d : f.session->sink.all()) {
+    LineColumn at = f.session->files.line_column(d.span.file, d.span.begin);
+    std::string message = message_of(d);
+    size_t stage = message.find("`: ");
+    out += std::to_string(at.line) + ":" + std::to_string(at.column) + " " +
+           (stage == message.npos ? message : message.substr(stage + 3)) + "\n";
+  }
+  return out;
+}
+
+TEST(Stages, FaultsHavePlaces) {
+  const std::string stage = "{-# STAGE \"resolve\" #-}\n{-# MAIN \"f\" #-}\n";
+  EXPECT_EQ(places(stage + "f x = do\n  y <- g@m\n  return y\n"),
+            "4:8 callee `g` is unknown in `f`\n");
+  EXPECT_EQ(places(stage + "f x = x |> g |> (h)\n"),
+            "3:12 callee `g` is unknown in `f`\n3:18 callee `h` is unknown in `f`\n");
+  EXPECT_EQ(places(stage + "f x = do\n  y <- x + x\n  return y@m\n"),
+            "5:10 callee `y` is unknown in `f`\n");
+  EXPECT_EQ(
+      places("graph-ir 1\nmain $f\nmodule $f(%x: Tensor[B,4]) -> Tensor[B,4] {\n"
+             "  %a = add %x, %x : Tensor[B,4] @ relative 'q'\n"
+             "  %b = softmax %a : Tensor[B,4]  -- a comment\n"
+             "  %c = params_param @'w' : Tensor[4,4]\n"
+             "  %d = topk %b, 2 {largest=true} : (Tensor[B,2], Tensor[B,2])\n"
+             "  %e = core.tuple 1, (rms_norm %x, %x {eps=0.1, unit_offset=false} : Tensor[B,4])"
+             " : (Int, Tensor[B,4])\n"
+             "  return %b as b\n}\n"),
+      "8:22 module `f`: `rms_norm` is of optimised graphs alone\n"
+      "4:3 module `f`: path @'q' is relative\n"
+      "5:3 module `f`: operand `dim` of `softmax` is missing\n"
+      "6:3 module `f`: path @'w' is relative\n"
+      "7:3 module `f`: operand `largest` of `topk` is given by name\n");
+  EXPECT_EQ(places("graph-ir 1\nmain $f\nmodule $f(%x: Int) -> Int {\n  return %y as y\n}\n"),
+            "4:12 graph text: value `%y` is not defined before its use in line 4\n");
+}
+
 }  // namespace
 }  // namespace axon::driver
