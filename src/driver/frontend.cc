@@ -66,19 +66,26 @@ void name_main(graph::Graph& graph, Interner& names) {
   graph.pragmas.push_back({key, value});
 }
 
-// Outputs of a program have the names that its return statement gives them.
-void check_output_names(const graph::Graph& graph, sema::Session& session) {
-  const std::vector<NameId>& said = graph[graph.main].output_names;
+// A graph is another writing of a program: its outputs have the names that the return statement
+// gives them, and lowering that program gives the graph.
+void check_program_form(const graph::Graph& graph, sema::Session& session) {
+  const graph::Module& main = graph[graph.main];
+  auto fail = [&](const std::string& what) {
+    session.sink.report(Diag::LoadStage, main.span, {"graph-ir", what});
+  };
   sema::TypedProgram program = lower::raise(graph, session, {.exact = true});
+  const std::vector<NameId>& said = main.output_names;
   std::vector<NameId> given = lower::main_output_names(program, said.size(), session);
   for (size_t i = 0; i < said.size() && i < given.size(); ++i) {
     if (said[i] == given[i]) continue;
-    session.sink.report(Diag::LoadStage, graph[graph.main].span,
-                        {"graph-ir", "output " + std::to_string(i) + " is named `" +
-                                         std::string(session.names.text(said[i])) +
-                                         "`, what is returned has the name `" +
-                                         std::string(session.names.text(given[i])) + "`"});
+    fail("output " + std::to_string(i) + " is named `" + std::string(session.names.text(said[i])) +
+         "`, what is returned has the name `" + std::string(session.names.text(given[i])) + "`");
   }
+  if (!session.sink.has_errors()) sema::check_typed(program, "graph-ir", session);
+  if (session.sink.has_errors()) return;
+  graph::Graph again = lower::lower(program, session);
+  if (auto found = graph::difference(graph, again, session.types))
+    fail("as a program it is another graph, in " + *found);
 }
 
 // Whether a graph that comes from the text of a stage, not from the checker, keeps its contracts.
@@ -108,7 +115,7 @@ void read_graph(Frontend& f, const FrontendOptions& options) {
     for (const graph::Fault& fault : graph::find_text_faults(*graph, session.types))
       session.sink.report(Diag::LoadStage, fault.span, {"graph-ir", fault.message});
     name_main(*graph, session.names);
-    if (!session.sink.has_errors()) check_output_names(*graph, session);
+    if (!session.sink.has_errors()) check_program_form(*graph, session);
   }
   f.graph = std::move(*graph);
 }

@@ -64,6 +64,26 @@ ModuleId find_module(const Graph& graph, NameId name) {
   return {};
 }
 
+std::vector<bool> reached_modules(const Graph& graph) {
+  std::vector<bool> reached(graph.modules.size());
+  std::vector<ModuleId> work;
+  auto reach = [&](ModuleId id) {
+    if (reached[static_cast<size_t>(id.index)]) return;
+    reached[static_cast<size_t>(id.index)] = true;
+    work.push_back(id);
+  };
+  reach(graph.main);
+  for (size_t i = 0; i < graph.modules.size(); ++i) {
+    if (graph.modules[i].inputs.empty()) reach({static_cast<int32_t>(i)});
+  }
+  while (!work.empty()) {
+    ModuleId id = work.back();
+    work.pop_back();
+    for_each_module(graph[id], reach);
+  }
+  return reached;
+}
+
 Builder::Builder(Graph& graph, ModuleId module, TypeTable& types)
     : source(graph[module].name), graph_(graph), module_(module), types_(types) {}
 

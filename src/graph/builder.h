@@ -34,6 +34,9 @@ void for_each_value(const Module& module, const Operand& operand, Visit&& visit)
 template <class Visit>
 void for_each_module(const Module& module, Visit&& visit);
 
+// Marks the main module, constants (dims alone may mean them) and what these use.
+std::vector<bool> reached_modules(const Graph& graph);
+
 // ---- modules -------------------------------------------------------------------------------
 
 ModuleId add_module(Graph& graph, NameId name);

@@ -6,6 +6,7 @@
 #include "graph/text.h"
 #include "graph/text_cursor.h"
 #include "graph/text_words.h"
+#include "support/text.h"
 
 namespace axon::graph {
 namespace {
@@ -140,6 +141,7 @@ void Reader::preamble() {
     std::string_view word = in_.word();
     if (word == "pragma") {
       NameId name = in_.name();
+      if (in_.ok()) name = names_.intern(lower_ascii(names_.text(name)));
       graph_.pragmas.push_back({name, in_.rest_of_line()});
     } else if (word == "main") {
       graph_.main = module_ref();

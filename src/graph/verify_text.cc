@@ -1,6 +1,7 @@
 // What a Graph that is read from text must not have, beside the contracts of every Graph.
 #include <unordered_set>
 
+#include "graph/builder.h"
 #include "graph/text.h"
 #include "graph/verify.h"
 #include "ops/signature.h"
@@ -119,7 +120,20 @@ class TextVerifier {
 
 std::vector<Fault> find_text_faults(const Graph& graph, const TypeTable& types) {
   std::vector<Fault> out;
-  for (const Module& m : graph.modules) TextVerifier(graph, m, types, out).run();
+  const std::vector<bool> reached = reached_modules(graph);
+  for (size_t i = 0; i < graph.modules.size(); ++i) {
+    const Module& m = graph.modules[i];
+    auto name = [&](const Module& module) {
+      return "`" + std::string(types.dims().names().text(module.name)) + "`";
+    };
+    if (!reached[i])
+      out.push_back({"module " + name(m) + ": the main module does not reach it", m.span});
+    for_each_module(m, [&](ModuleId used) {
+      if (static_cast<size_t>(used.index) <= i) return;
+      out.push_back({"module " + name(m) + ": " + name(graph[used]) + " stands behind it", m.span});
+    });
+    TextVerifier(graph, m, types, out).run();
+  }
   return out;
 }
 

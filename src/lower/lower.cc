@@ -13,12 +13,21 @@ namespace {
 
 using namespace syntax;
 
-// Orders definitions so that whatever one mentions stands before it.
+// Orders definitions so that whatever one mentions stands before it. Those that neither the main
+// definition nor a constant mentions are left out: texts of stages may have such.
 class Order {
  public:
   Order(const sema::Program& program, const Ast& ast) : program_(program), ast_(ast) {
     state_.resize(program.definitions.size());
-    for (size_t i = 0; i < program.definitions.size(); ++i) visit(i);
+    mention(program.main);
+    for (size_t i = 0; i < program.definitions.size(); ++i) {
+      if (program.definitions[i].params.empty()) visit(i);
+    }
+    const std::vector<bool> reached = std::exchange(state_, std::vector<bool>(state_.size()));
+    order_.clear();
+    for (size_t i = 0; i < program.definitions.size(); ++i) {
+      if (reached[i]) visit(i);
+    }
   }
   const std::vector<size_t>& get() const { return order_; }
 

@@ -556,23 +556,7 @@ sema::TypedProgram raise(const graph::Graph& graph, sema::Session& session,
   sema::Program& program = out.flat.program;
   program.pragmas = raise_pragmas(graph, session);
   program.main = graph[graph.main].name;
-  std::vector<bool> reached(graph.modules.size());
-  std::vector<graph::ModuleId> work = {graph.main};
-  auto reach = [&](graph::ModuleId id) {
-    if (reached[static_cast<size_t>(id.index)]) return;
-    reached[static_cast<size_t>(id.index)] = true;
-    work.push_back(id);
-  };
-  reached[static_cast<size_t>(graph.main.index)] = true;
-  // Global bindings may be meant by dims alone.
-  for (size_t i = 0; i < graph.modules.size(); ++i) {
-    if (graph.modules[i].is_global) reach(graph::ModuleId{static_cast<int32_t>(i)});
-  }
-  while (!work.empty()) {
-    graph::ModuleId id = work.back();
-    work.pop_back();
-    graph::for_each_module(graph[id], reach);
-  }
+  const std::vector<bool> reached = graph::reached_modules(graph);
   for (size_t i = 0; i < graph.modules.size(); ++i) {
     if (!reached[i]) continue;
     Raiser(graph, {static_cast<int32_t>(i)}, session, out, options).run();

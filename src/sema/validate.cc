@@ -2,10 +2,9 @@
 #include "sema/validate.h"
 
 #include <algorithm>
-#include <unordered_set>
 
 #include "sema/callee.h"
-#include "sema/cycles.h"
+#include "sema/uses.h"
 #include "sema/walk.h"
 
 namespace axon::sema {
@@ -35,7 +34,8 @@ class Validator {
   void cycles() {
     std::vector<CycleNode> nodes;
     for (const Definition& def : program_.definitions)
-      nodes.push_back({std::string(session_.names.text(def.name)), def.is_global, uses(def)});
+      nodes.push_back({std::string(session_.names.text(def.name)), def.is_global,
+                       uses_of(def, program_, session_)});
     for (const Cycle& cycle : find_cycles(nodes)) {
       std::string text;
       for (size_t node : cycle.nodes) text += nodes[node].name + " → ";
@@ -49,42 +49,6 @@ class Validator {
     std::string text = what;
     if (def_) text += " in `" + std::string(session_.names.text(def_->name)) + "`";
     session_.sink.report(Diag::BugStage, span, {kStages[static_cast<size_t>(level_)], text});
-  }
-
-  // What a definition calls, and the global bindings that it reads; local names hide those.
-  std::vector<CycleEdge> uses(const Definition& def) const {
-    std::vector<CycleEdge> out;
-    std::unordered_set<NameId, IdHash> locals(def.path_params.begin(), def.path_params.end());
-    for (const Param& param : def.params) locals.insert(param.name);
-    auto use = [&](NameId name, Span span, bool called) {
-      auto found = program_.by_name.find(name);
-      if (found == program_.by_name.end()) return;
-      if (called || program_.definitions[found->second].is_global)
-        out.push_back({found->second, span});
-    };
-    auto bind = [&](const std::vector<Target>& targets) {
-      for (const Target& target : targets) locals.insert(target.name);
-    };
-    visit_body(def, ast_,
-               {[](ExprId) {},
-                [&](StmtId id) {
-                  const Stmt& s = ast_[id];
-                  if (const Bind* made = s.get<Bind>()) bind(made->targets);
-                  if (const Loop* loop = s.get<Loop>()) {
-                    locals.insert(loop->var);
-                    bind(loop->carry);
-                    bind(loop->targets);
-                  }
-                }});
-    visit_body(def, ast_,
-               {[&](ExprId id) {
-                  const Expr& e = ast_[id];
-                  if (const Call* call = e.get<Call>()) use(call->callee, e.span, true);
-                  const Name* name = e.get<Name>();
-                  if (name && locals.count(name->name) == 0) use(name->name, e.span, false);
-                },
-                [](StmtId) {}});
-    return out;
   }
 
   void definition(const Definition& def) {
