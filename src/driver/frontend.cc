@@ -81,7 +81,15 @@ void check_program_form(const graph::Graph& graph, sema::Session& session) {
     fail("output " + std::to_string(i) + " is named `" + std::string(session.names.text(said[i])) +
          "`, what is returned has the name `" + std::string(session.names.text(given[i])) + "`");
   }
-  if (!session.sink.has_errors()) sema::check_typed(program, "graph-ir", session);
+  if (session.sink.has_errors()) return;
+  const size_t before = session.sink.all().size();
+  FileId text =
+      session.files.add("program of a graph", sema::write_typed(program, "graph-ir", session));
+  program = sema::read_typed(text, "graph-ir", session);
+  for (size_t i = before; i < session.sink.all().size(); ++i) {
+    session.sink.all()[i].span = main.span;
+    session.sink.all()[i].notes.clear();
+  }
   if (session.sink.has_errors()) return;
   graph::Graph again = lower::lower(program, session);
   if (auto found = graph::difference(graph, again, session.types))

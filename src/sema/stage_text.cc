@@ -481,16 +481,12 @@ TypedProgram read_typed(FileId file, std::string_view stage, Session& session) {
   if (r.failed) return out;
   for (size_t i = 0; i < program.definitions.size(); ++i)
     name_dims(program.definitions[i], out, out.definitions[i], session);
-  check_typed(out, stage, session);
-  return out;
-}
-
-void check_typed(const TypedProgram& typed, std::string_view stage, Session& session) {
   size_t before = session.sink.all().size();
-  validate_flat(typed.flat.program, session);
-  validate_acyclic(typed.flat.program, session);
-  if (!session.sink.has_errors()) validate_typed(typed, session, stage == "final");
+  validate_flat(program, session);
+  validate_acyclic(program, session);
+  if (!session.sink.has_errors()) validate_typed(out, session, stage == "final");
   blame_text(before, stage, session);
+  return out;
 }
 
 void check_names(const TypedProgram& typed, std::string_view stage, Session& session) {

@@ -34,9 +34,6 @@ std::string write_typed(const TypedProgram& typed, std::string_view stage, Sessi
 StagedProgram read_program(FileId file, Level level, std::string_view stage, Session& session);
 TypedProgram read_typed(FileId file, std::string_view stage, Session& session);
 
-// Checks a typed program that comes from a text, not from the checker.
-void check_typed(const TypedProgram& typed, std::string_view stage, Session& session);
-
 // What a text of an earlier stage can only be asked once its types are known: that the names in its
 // scopes and in the defaults of its interface have values.
 void check_names(const TypedProgram& typed, std::string_view stage, Session& session);
