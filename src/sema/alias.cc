@@ -335,6 +335,13 @@ TypeExprId expand_aliases(TypeExprId type, const AliasTable& aliases, Ast& ast, 
   return Expander(aliases, ast, names).type(type);
 }
 
+bool is_optional(TypeExprId type, const AliasTable& aliases, Ast& ast, Interner& names) {
+  bool named = ast[type].kind() == TypeExprKind::Named;
+  if (named && aliases.find(ast[type].as<TypeNamed>().name))
+    type = expand_aliases(type, aliases, ast, names);
+  return ast[type].kind() == TypeExprKind::Optional;
+}
+
 bool check_alias_cycles(const AliasTable& aliases, Session& session) {
   return CycleSearch(aliases, session).run();
 }

@@ -52,6 +52,10 @@ syntax::TypeExprId arg_as_type(const syntax::TypeArg& arg, syntax::Ast& ast);
 syntax::TypeExprId expand_aliases(syntax::TypeExprId type, const AliasTable& aliases,
                                   syntax::Ast& ast, Interner& names);
 
+// Whether the type is optional, by itself or by what its alias stands for.
+bool is_optional(syntax::TypeExprId type, const AliasTable& aliases, syntax::Ast& ast,
+                 Interner& names);
+
 // Cycles and wrong arities of aliases; returns false when there is one (reported).
 bool check_alias_cycles(const AliasTable& aliases, Session& session);
 

@@ -88,6 +88,17 @@ void DefResolver::note_read(NameId name, Span span) {
   rebound_.erase(found);
 }
 
+namespace {
+
+// Words that mean nothing as names, where nobody has defined them.
+bool is_statement_word(std::string_view text) {
+  constexpr std::string_view kWords[] = {"return", "yield", "for",  "if",     "then",
+                                         "else",   "do",    "type", "import", "export"};
+  return std::find(std::begin(kWords), std::end(kWords), text) != std::end(kWords);
+}
+
+}  // namespace
+
 NameId DefResolver::value_name(NameId name, Span span, Use use) {
   if (is_discard(name, names_)) {
     session_.sink.report(Diag::ResDiscard, span);
@@ -95,21 +106,18 @@ NameId DefResolver::value_name(NameId name, Span span, Use use) {
   }
   if (locals_.contains(name)) {
     note_read(name, span);
-    if (use == Use::Callee) {
-      session_.sink.report(Diag::ResNotCallable, span, {names_.text(name)});
-    }
+    if (use == Use::Callee) report_not_callable(name, span, nullptr);
     return name;
   }
   auto renamed = dim_renames_.find(name);
   NameId dim = renamed == dim_renames_.end() ? name : renamed->second;
   if (bound_dims_.count(dim) || dim_values_.contains(dim)) {
-    if (use == Use::Callee) {
-      session_.sink.report(Diag::ResNotCallable, span, {names_.text(name)});
-    }
+    if (use == Use::Callee) report_not_callable(name, span, nullptr);
     return dim;
   }
   if (return_dims_.count(dim) && use != Use::Callee) {
-    session_.sink.report(Diag::ResDimUnbound, span, {names_.text(name)});
+    if (reported_.insert(name).second)
+      session_.sink.report(Diag::ResDimUnbound, span, {names_.text(name)});
     return dim;
   }
   return module_name(name, span, use);
@@ -129,10 +137,7 @@ NameId DefResolver::module_name(NameId name, Span span, Use use) {
   }
   const Candidate& hit = found.candidates[0];
   const Definition& def = context_.envs.def(hit.entity);
-  if (use == Use::Callee && def.is_global) {
-    session_.sink.report(Diag::ResNotCallable, span, {names_.text(name)})
-        .note(Note::NoteDefinedHere, def.name_span, {names_.text(def.name)});
-  }
+  if (use == Use::Callee && def.is_global) report_not_callable(name, span, &def);
   if (use == Use::Placeholder && !def.is_global) report_unknown(name, span, use);
   check_shown(found, name, span);
   this->use(hit, span, false);
@@ -164,18 +169,46 @@ NameId DefResolver::primitive(NameId name, Span span) {
   return name;
 }
 
+void DefResolver::report_not_callable(NameId name, Span span, const Definition* def) {
+  if (word_reported_) return;
+  Diagnostic& diag = session_.sink.report(Diag::ResNotCallable, span, {names_.text(name)});
+  if (def) diag.note(Note::NoteDefinedHere, def->name_span, {names_.text(def->name)});
+}
+
 void DefResolver::report_unknown(NameId name, Span span, Use use) {
+  if (!reported_.insert(name).second) return;
+  std::string_view text = names_.text(name);
+  std::string home(text.substr(0, text.rfind('.')));
+  if (context_.envs.lists_missing(module_, names_.intern(home))) return;
+  if (is_statement_word(text) && std::exchange(word_reported_, true)) return;
+  bool missing = home.size() < text.size() && !context_.envs.knows_module(home);
+  if (missing && !reported_.insert(names_.intern(home)).second) return;
   Diag code = use == Use::Placeholder ? Diag::ResPlaceholder : Diag::ResUnknown;
-  Diagnostic& diag = session_.sink.report(code, span, {names_.text(name)});
-  if (names_.text(name).size() < 3) return;  // everything short is near
+  suggest(session_.sink.report(code, span, {text}), name, span, use);
+}
+
+// What may have been meant by an unknown name.
+void DefResolver::suggest(Diagnostic& diag, NameId name, Span span, Use use) {
+  std::string_view text = names_.text(name);
+  if (is_statement_word(text)) {
+    diag.note(Note::NoteHere, span,
+              {"`" + std::string(text) +
+               "` is a name here; a statement or item starts at the column of its block"});
+    return;
+  }
+  std::string home(text.substr(0, text.rfind('.')));
+  if (home.size() < text.size() && !context_.envs.knows_module(home))
+    diag.note(Note::NoteHere, span, {"no module `" + home + "` is imported"});
+  if (text.size() < 3) return;  // everything short is near
   std::vector<std::string> locals;
   for (NameId local : locals_.names()) locals.emplace_back(names_.text(local));
   for (NameId dim : bound_dims_) locals.emplace_back(names_.text(dim));
-  std::string text;
-  for (const std::string& near : context_.envs.suggestions(module_, names_.text(name), locals)) {
-    text += (text.empty() ? "`" : ", `") + near + "`";
+  if (use == Use::Value) locals.insert(locals.end(), {"true", "false", "null"});
+  std::string near_names;
+  for (const std::string& near : context_.envs.suggestions(module_, text, locals)) {
+    near_names += (near_names.empty() ? "`" : ", `") + near + "`";
   }
-  if (!text.empty()) diag.note(Note::NoteDidYouMean, span, {text});
+  if (!near_names.empty()) diag.note(Note::NoteDidYouMean, span, {near_names});
 }
 
 void DefResolver::report_ambiguous(const NameLookup& found, NameId name, Span span) {

@@ -60,6 +60,8 @@ class DefResolver : public Rewriter {
   NameId primitive(NameId name, Span span);
   void check_shown(const NameLookup& found, NameId name, Span span);
   void report_unknown(NameId name, Span span, Use use);
+  void report_not_callable(NameId name, Span span, const syntax::Definition* def);
+  void suggest(Diagnostic& diag, NameId name, Span span, Use use);
   void report_ambiguous(const NameLookup& found, NameId name, Span span);
   void use(const Candidate& candidate, Span span, bool in_type);
   syntax::TypeExprId named_type(syntax::TypeExprId id, syntax::TypeNamed named, Span span);
@@ -84,8 +86,10 @@ class DefResolver : public Rewriter {
   NameSet bound_dims_;  // after renaming
   NameSet return_dims_;
   NameSet alias_params_;
-  NameSet used_names_;     // every name of the definition, for fresh ones
-  LocalScope dim_values_;  // dims that an ascription made values
+  NameSet reported_;            // unknown names: the first use of each is enough
+  bool word_reported_ = false;  // a keyword that was read as a name: what is around it is no call
+  NameSet used_names_;          // every name of the definition, for fresh ones
+  LocalScope dim_values_;       // dims that an ascription made values
   std::unordered_map<NameId, NameId, IdHash> dim_renames_;
   PendingRebinds rebound_;  // outer names that a scope bind gave a new value, by place
 };

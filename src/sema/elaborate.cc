@@ -52,8 +52,11 @@ class Elaborator : public Rewriter {
   void default_value(Param&) override {}
 
   ExprId expr(ExprId id) override {
+    size_t errors = session_.sink.error_count();
     ExprId inner = children(id);
-    return ast_[inner].kind() == ExprKind::Call ? complete_call(inner) : inner;
+    // What an argument should have been is not known when it is wrong itself.
+    bool sound = session_.sink.error_count() == errors;
+    return sound && ast_[inner].kind() == ExprKind::Call ? complete_call(inner) : inner;
   }
 
  private:

@@ -133,6 +133,10 @@ class Flattener {
     }
     for (Param param : def.params) {
       param.type = type(param.type);
+      while (param.type.valid() && session_.ast[param.type].kind() == TypeExprKind::Optional) {
+        param.type = session_.ast[param.type].as<TypeOptional>().inner;
+        param.optional = true;
+      }
       flat.params.push_back(param);
     }
     flat.path_params.clear();

@@ -17,7 +17,11 @@ void BodyFlattener::bind_formals(const Definition& def) {
   for (NameId name : ctx_.path_names) formal(name);
   for (const Param& param : def.params) {
     formal(param.name);
-    if (param.type.valid()) facts_[param.name] = {type(param.type), param.optional};
+    if (!param.type.valid()) continue;
+    TypeExprId given = type(param.type);
+    bool optional = ast_[given].kind() == TypeExprKind::Optional;
+    if (optional) given = ast_[given].as<TypeOptional>().inner;
+    facts_[param.name] = {given, param.optional || optional};
   }
 }
 

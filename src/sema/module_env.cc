@@ -271,6 +271,13 @@ std::string ModuleEnvs::module_name(size_t module) const {
   return std::string(session_.names.text(modules_.modules[module].name));
 }
 
+bool ModuleEnvs::knows_module(std::string_view name) const {
+  NameId id = session_.names.intern(name);
+  auto named = [&](const LoadedModule& module) { return module.name == id; };
+  return modules_.module_aliases.count(id) > 0 ||
+         std::any_of(modules_.modules.begin(), modules_.modules.end(), named);
+}
+
 std::vector<std::string> ModuleEnvs::suggestions(size_t module, std::string_view name,
                                                  const std::vector<std::string>& locals) const {
   std::vector<std::string> known = locals;

@@ -56,6 +56,8 @@ class ModuleEnvs {
   std::string module_name(size_t module) const;  // empty for the root
   size_t root() const { return modules_.modules.size() - 1; }
   const LoadedModules& modules() const { return modules_; }
+  // Whether a module of that name was loaded.
+  bool knows_module(std::string_view name) const;
   // Names near a misspelled one, as a user would write them.
   std::vector<std::string> suggestions(size_t module, std::string_view name,
                                        const std::vector<std::string>& locals) const;

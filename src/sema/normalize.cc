@@ -175,6 +175,7 @@ class Normalizer : public Rewriter {
       : Rewriter(session.ast, session.names),
         program_(program),
         session_(session),
+        aliases_(aliases),
         variables_(aliases, session) {}
 
   void run(Definition& def) {
@@ -185,8 +186,10 @@ class Normalizer : public Rewriter {
     path_params_ = NameSet(def.path_params.begin(), def.path_params.end());
     variables_.reset(!def.from_library);
     variables_.alias_params.clear();
-    for (const Param& param : def.params) {
-      if (param.type.valid()) variables_.reserve(param.type);
+    for (Param& param : def.params) {
+      if (!param.type.valid()) continue;
+      variables_.reserve(param.type);
+      param.optional |= is_optional(param.type, aliases_, ast_, names_);
     }
     if (def.return_type.valid()) variables_.reserve(def.return_type);
     visit_body(def, ast_,
@@ -478,6 +481,7 @@ class Normalizer : public Rewriter {
 
   const Program& program_;
   Session& session_;
+  const AliasTable& aliases_;
   TypeVariables variables_;
   NameSet dims_, params_, path_params_;
   std::vector<std::pair<NameId, NameId>> kept_paths_;

@@ -16,6 +16,7 @@ Checker::Checker(const FlatProgram& flat, Session& session)
   size_t count = program_.definitions.size();
   states_.assign(count, State::New);
   failed_.assign(count, false);
+  result_failed_.assign(count, false);
   running_.assign(count, 0);
   generic_results_.assign(count, Value{});
   out_.definitions.resize(count);
@@ -124,6 +125,7 @@ void Checker::apply_return(Frame& f) {
     std::vector<DiagArg> args{name, show(f, body.type), show(f, declared)};
     report_mismatch(f, *bad, "the result of `" + name + "`", where,
                     std::pair(Diag::TypeReturn, args), s_.ast[f.def.return_type].span);
+    if (f.generic) result_failed_[f.definition] = true;
     type = declared;
   }
   if (notes.dropped_optional) {

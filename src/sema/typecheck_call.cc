@@ -289,7 +289,8 @@ Value Checker::call_definition(Frame& f, size_t callee, const Call& call, std::v
   }
   if (summary.failure && summary.failure->argument < 0)
     report_call(f, *summary.failure, callee, span);
-  if (summary.failure && !summary.result.type.valid()) return {t_.error(), {}};
+  bool unsure = summary.failure && !summary.result.type.valid();
+  if (unsure || result_failed_[callee]) return {t_.error(), {}};
   return apply_summary(f, summary, symbols, span);
 }
 

@@ -127,6 +127,7 @@ class Checker {
   DimTable& d_;
   std::vector<State> states_;
   std::vector<bool> failed_;
+  std::vector<bool> result_failed_;     // the body gives something else than the signature says
   std::vector<Value> generic_results_;  // of globals and definitions without parameters
   std::map<SymbolId, DimId> rigid_meanings_;
   std::map<std::string, std::unique_ptr<Summary>> memo_;

@@ -103,6 +103,7 @@ ExprId Parser::parse_unary_minus() {
   ExprId operand = parse_atom(true);
   if (!panic_) {
     Span whole = since(minus.begin);
+    ++damage_;
     sink_.report(Diag::ParUnary, minus, {source_text(since(begin), 40)})
         .fix(minus, "(0 - ")
         .fix({file_, whole.end, whole.end}, ")");
@@ -137,6 +138,7 @@ ExprId Parser::finish_tuple(Tuple tuple, int32_t begin, bool tuple_allowed) {
   expect(Tok::RParen, "`,` or `)`");
   if (!tuple_allowed && !panic_) {
     Span whole = since(begin);
+    ++damage_;
     sink_.report(Diag::ParTupleArg, whole, {source_text(whole)})
         .fix({file_, whole.begin, whole.begin}, "(")
         .fix({file_, whole.end, whole.end}, ")");

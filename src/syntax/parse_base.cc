@@ -73,7 +73,9 @@ Target ParserBase::expect_ident(std::string_view role) {
     return {};
   }
   Token token = take();
-  if (!token.bare) sink_.report(Diag::AstName, span(token), {source_text(span(token)), role});
+  bool told = faulty() && sink_.all().back().span.begin == token.begin;
+  if (!token.bare && !told)
+    sink_.report(Diag::AstName, span(token), {source_text(span(token)), role});
   return {token.name, span(token)};
 }
 
@@ -112,35 +114,37 @@ void ParserBase::suggest_keyword(const Token& token, std::string_view expected,
 }
 
 // Reports what stands here, unless the lexer has its own complaint about it, and panics.
-void ParserBase::unexpected(std::string_view expected) {
-  if (panic_) return;
+Diagnostic* ParserBase::unexpected(std::string_view expected) {
+  if (panic_) return nullptr;
   std::optional<TokenStream::LeftOpen> left_open;
   if (peek().kind != Tok::Bad) left_open = stream_.left_open();
   const Token& token = peek();
+  Diagnostic* out = nullptr;
   if (token.kind == Tok::Bad) {
     take();
+  } else if (faulty()) {
+    // What was wrong before leaves the parser anywhere.
   } else if (left_open) {
     Span bracket{file_, left_open->bracket, left_open->bracket + 1};
     std::string_view open = files_.text(file_).substr(static_cast<size_t>(bracket.begin), 1);
-    sink_
-        .report(Diag::ParSyntax, {file_, left_open->line_end, left_open->line_end},
-                {"the end of the line",
-                 open == "("   ? "`)`"
-                 : open == "[" ? "`)` or `]`"
-                               : "`#-}`",
-                 "brackets"})
-        .note(Note::NoteOpenedHere, bracket);
+    out = &sink_.report(Diag::ParSyntax, {file_, left_open->line_end, left_open->line_end},
+                        {"the end of the line",
+                         open == "("   ? "`)`"
+                         : open == "[" ? "`)` or `]`"
+                                       : "`#-}`",
+                         "brackets"});
+    out->note(Note::NoteOpenedHere, bracket);
   } else {
     std::string where(construct_.what);
     if (construct_.name.valid()) where += " `" + std::string(names_.text(construct_.name)) + "`";
-    Diagnostic& report =
-        sink_.report(Diag::ParSyntax, span(token), {shown(token), expected, where});
-    if (token.kind == Tok::Name && token.bare) suggest_keyword(token, expected, report);
+    out = &sink_.report(Diag::ParSyntax, span(token), {shown(token), expected, where});
+    if (token.kind == Tok::Name && token.bare) suggest_keyword(token, expected, *out);
     bool joined = token.line_start && token.kind != Tok::Eof && stream_.last_end() > 0;
-    if (joined && !stream_.starts_line()) report.note(Note::NoteContinues, span(token));
+    if (joined && !stream_.starts_line()) out->note(Note::NoteContinues, span(token));
   }
   panic_ = true;
   ++damage_;
+  return out;
 }
 
 // Ends a panic: skips to the next line, but reads the blocks on the way for their own errors.

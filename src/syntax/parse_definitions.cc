@@ -1,4 +1,6 @@
 // Definitions, signatures, global bindings and fixed scopes (language.md 4.1, 5, 8.4).
+#include <set>
+
 #include "support/text.h"
 #include "syntax/parser.h"
 #include "syntax/path_text.h"
@@ -125,7 +127,11 @@ void Parser::apply_types(Definition& definition, const Signature& signature, siz
                          bool check_arity) {
   size_t types = signature.types.size() - 1 - path_types;
   definition.return_type = signature.types.back();
-  if (check_arity && types != definition.params.size()) {
+  std::set<int32_t> distinct;
+  for (const Param& param : definition.params) distinct.insert(param.name.index);
+  bool repeats = distinct.size() != definition.params.size();  // which is told instead
+  bool aligned = check_arity && types == definition.params.size();
+  if (check_arity && !repeats && types != definition.params.size()) {
     sink_
         .report(Diag::AstSigArity, definition.name_span,
                 {names_.text(definition.name), counted(definition.params.size(), "parameter"),
@@ -140,7 +146,7 @@ void Parser::apply_types(Definition& definition, const Signature& signature, siz
       type = ast_[type].as<TypeOptional>().inner;
       optional = true;
     }
-    if (param.default_value.valid() && !optional) {
+    if (param.default_value.valid() && !optional && aligned) {
       sink_
           .report(Diag::AstDefaultRequired, param.span,
                   {names_.text(param.name), source_text(ast_[type].span)})
@@ -189,29 +195,58 @@ void Parser::parse_head_and_body(Module& module, DefName head) {
   definition.name_span = head.span;
   definition.origin = file_;
   for (const Target& param : head.path_params) definition.path_params.push_back(param.name);
-  int damage = damage_;
+  const size_t errors = sink_.error_count();
+  const int damage = damage_;
   while (at(Tok::Name) || at(Tok::Question)) {
     Param param = parse_param();
     if (param.name.valid()) definition.params.push_back(std::move(param));
   }
-  bool has_body = expect(Tok::Equal, "a parameter or `=`");
-  if (!has_body) suggest_item(head);
+  if (!accept(Tok::Equal)) {
+    // Most likely no definition at all.
+    if (Diagnostic* report = unexpected("a parameter or `=`")) suggest_item(head, *report);
+    return;
+  }
+  bool sound_head = sink_.error_count() == errors;
   {
     In in(*this, "definition", head.name);
     if (!panic_) parse_body(definition);
+    if (sink_.error_count() == errors) take_level_rest(definition);
     expect_item_end(kItemEnd);
   }
   definition.damaged = damage_ != damage || panic_;
   definition.span = since(head.span.begin);
-  if (signature && (!definition.damaged || !panic_)) apply_signature(definition, head, *signature);
+  if (signature && sound_head && !panic_) apply_signature(definition, head, *signature);
   module.definitions.push_back(std::move(definition));
 }
 
+// Whether every path through a sound body ends in `return`.
+bool Parser::returns(const std::vector<StmtId>& body) const {
+  if (body.empty()) return false;
+  const Stmt& last = ast_[body.back()];
+  const IfStmt* branch = last.get<IfStmt>();
+  return branch ? returns(branch->then_body) && returns(branch->else_body)
+                : last.kind() == StmtKind::Return;
+}
+
+// A block that breaks off before its `return`, and goes on where items stand.
+void Parser::take_level_rest(Definition& definition) {
+  bool open = definition.statement_body && at(Tok::Sep) &&
+              stream_.line_kind() == TokenStream::Line::Statement;
+  if (!open) return;
+  if (returns(definition.body)) return;
+  sink_.report(Diag::LayDedent, stream_.next_line())
+      .note(Note::NoteHere, definition.name_span,
+            {"the block of `" + std::string(names_.text(definition.name)) +
+             "` had no `return` before that line"});
+  ++damage_;
+  parse_level_block(definition.body);
+}
+
 // `improt NN` reads as the head of a definition.
-void Parser::suggest_item(const DefName& head) {
-  if (sink_.all().empty() || sink_.all().back().id != Diag::ParSyntax) return;
+void Parser::suggest_item(const DefName& head, Diagnostic& report) {
+  if (peek().kind == Tok::Colon) report.note(Note::NoteDidYouMean, span(peek()), {"`::`"});
   for (const std::string& near : closest(names_.text(head.name), {"import", "export", "type"}, 1))
-    sink_.all().back().note(Note::NoteDidYouMean, head.span, {"`" + near + "`"});
+    report.note(Note::NoteDidYouMean, head.span, {"`" + near + "`"});
 }
 
 Param Parser::parse_param() {

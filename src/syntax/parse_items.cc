@@ -9,19 +9,34 @@ namespace axon::syntax {
 Module Parser::parse_file() {
   Module module;
   module.file = file_;
+  errors_before_ = sink_.error_count();  // the layout before the first item is part of that
   peek();
   if (at(Tok::Eof)) sink_.report(Diag::ParEmpty, {file_, 0, 0});
   while (!stopped_ && !at(Tok::Eof)) {
     int damage = damage_;
     parse_item(module);
     if (panic_) recover();
-    if (damage_ != damage) pending_.reset();
+    if (damage_ != damage) {
+      pending_.reset();
+      skip_rest();
+    }
     accept(Tok::Sep);
+    errors_before_ = sink_.error_count();
   }
   if (!stopped_) drop_signature("the end of the file");
   module.comments = lexer_.take_comments();
   add_main(module);
   return module;
+}
+
+// Lines that are no items went with the item that broke off above them.
+void Parser::skip_rest() {
+  while (!stopped_ && (at(Tok::Sep) || stream_.starts_line()) && !at(Tok::Eof) &&
+         !stream_.after_gap() && stream_.line_kind() != TokenStream::Line::Item) {
+    accept(Tok::Sep);
+    take();
+    recover();
+  }
 }
 
 void Parser::expect_item_end(std::string_view expected) {
@@ -143,10 +158,12 @@ void Parser::add_main(Module& module) {
 void Parser::parse_import(Module& module) {
   In in(*this, "an import");
   take();
+  const size_t before = module.imports.size();
   do {
     parse_import_item(module);
   } while (accept(Tok::Comma));
   expect_item_end("`,` or the end of the line");
+  if (panic_) module.imports.resize(std::min(before, module.imports.size()));
 }
 
 void Parser::parse_import_item(Module& module) {

@@ -7,6 +7,7 @@ namespace axon::syntax {
 // The lines of a block whose suite has been opened, with its end.
 void Parser::parse_block(std::vector<StmtId>& body) {
   while (true) {
+    Fresh fresh(*this);
     do {
       parse_statement(body, false);
     } while (accept(Tok::Semicolon) && !at(Tok::Sep) && !at(Tok::Dedent) && !at(Tok::Eof));
@@ -44,7 +45,27 @@ bool Parser::parse_suite(std::vector<StmtId>& body) {
   }
   sink_.report(Diag::LayEmptyDo, word);
   ++damage_;
+  parse_level_block(body);
   return true;
+}
+
+// Statements that stand no deeper than the block which they should form; the error has been told.
+void Parser::parse_level_block(std::vector<StmtId>& body) {
+  bool last = false;
+  stream_.set_loose(true);
+  while (!last && at(Tok::Sep) && stream_.line_kind() == TokenStream::Line::Statement) {
+    take();
+    Fresh fresh(*this);
+    last = !stream_.at_top_level() && (at_word(Word::Return) || at_word(Word::Yield));
+    do {
+      parse_statement(body, false);
+    } while (accept(Tok::Semicolon) && !at(Tok::Sep) && !at(Tok::Dedent) && !at(Tok::Eof));
+    bool ends = at(Tok::Sep) || at(Tok::Dedent) || at(Tok::Eof) || at_word(Word::Else);
+    if (!panic_ && !ends) unexpected("an operator, an argument or the end of the line");
+    if (panic_) recover();
+    if (stopped_) break;
+  }
+  stream_.set_loose(false);
 }
 
 void Parser::parse_inline(std::vector<StmtId>& body) {
@@ -164,8 +185,7 @@ void Parser::expect_arrow() {
     return;
   }
   Span where = span(peek());
-  unexpected("`<-`");
-  sink_.all().back().fix(where, "<-");
+  if (Diagnostic* report = unexpected("`<-`")) report->fix(where, "<-");
 }
 
 // `a, b <- x, y`: reports the list and reads it to its end.

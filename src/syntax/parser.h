@@ -23,6 +23,7 @@ class Parser : private ParserBase {
   // parse_items.cc
   void parse_item(Module& module);
   void expect_item_end(std::string_view expected);
+  void skip_rest();
   void parse_pragma(Module& module);
   ExprId parse_pragma_value();
   ExprId parse_pragma_items(Tok close, bool tuple);
@@ -40,7 +41,9 @@ class Parser : private ParserBase {
   void parse_signature(DefName head);
   void parse_global(Module& module, DefName head);
   void parse_head_and_body(Module& module, DefName head);
-  void suggest_item(const DefName& head);
+  void suggest_item(const DefName& head, Diagnostic& report);
+  bool returns(const std::vector<StmtId>& body) const;
+  void take_level_rest(Definition& definition);
   Param parse_param();
   ExprId parse_default();
   void parse_body(Definition& definition);
@@ -68,6 +71,7 @@ class Parser : private ParserBase {
   void parse_block(std::vector<StmtId>& body);
   void skip_block() override;
   bool parse_suite(std::vector<StmtId>& body);
+  void parse_level_block(std::vector<StmtId>& body);
   void parse_inline(std::vector<StmtId>& body);
   void parse_statement(std::vector<StmtId>& body, bool is_inline);
   StmtId parse_values(bool is_return);

@@ -6,6 +6,7 @@
 #pragma once
 
 #include <string>
+#include <utility>
 
 #include "source/file_table.h"
 #include "syntax/token_stream.h"
@@ -55,6 +56,17 @@ class ParserBase {
     int saved_ifs_;
   };
 
+  // One statement or item: of what is wrong in it, the first complaint about its syntax counts.
+  struct Fresh {
+    explicit Fresh(ParserBase& parser)
+        : parser_(parser),
+          saved_(std::exchange(parser.errors_before_, parser.sink_.error_count())) {}
+    ~Fresh() { parser_.errors_before_ = saved_; }
+    ParserBase& parser_;
+    size_t saved_;
+  };
+  bool faulty() const { return sink_.error_count() > errors_before_; }
+
   const Token& peek() { return stream_.peek(); }
   bool at(Tok kind) { return !panic_ && peek().kind == kind; }
   bool at_word(Word word);
@@ -64,7 +76,8 @@ class ParserBase {
   bool expect(Tok kind, std::string_view expected = {});
   bool expect_word(Word word);
   Target expect_ident(std::string_view role);
-  [[gnu::noinline]] void unexpected(std::string_view expected);
+  // The report, or null where this statement has one already.
+  [[gnu::noinline]] Diagnostic* unexpected(std::string_view expected);
   std::string shown(const Token& token) const;
   void suggest_keyword(const Token& token, std::string_view expected, Diagnostic& report) const;
   std::string source_text(Span span, size_t limit = 80) const;
@@ -86,6 +99,7 @@ class ParserBase {
   bool panic_ = false;
   bool stopped_ = false;  // nesting too deep: nothing more is parsed
   int damage_ = 0;        // counts places where something was dropped
+  size_t errors_before_ = 0;
   int depth_ = 0;
   int open_ifs_ = 0;
 };

@@ -60,8 +60,8 @@ void Checker::check(const Definition& definition) {
   std::vector<Target> params;
   for (NameId name : definition.path_params) params.push_back({name, definition.name_span});
   for (const Param& param : definition.params) params.push_back({param.name, param.span});
-  check_names(params, "the parameters");
   if (definition.damaged) return;
+  check_names(params, "the parameters");
   for (const Param& param : definition.params) {
     if (param.default_value.valid()) check_exprs({param.default_value});
   }
@@ -76,7 +76,14 @@ void Checker::check(const Definition& definition) {
 // A body that has to return.
 void Checker::check_closed_body(const std::vector<StmtId>& body, Context context, Span where,
                                 std::string_view what) {
-  if (!check_body(body, context)) sink_.report(Diag::AstNoReturn, where, {what});
+  size_t before = sink_.all().size();
+  bool returns = check_body(body, context);
+  // A `return` that stands in a block where it can mean nothing was most likely meant for this one.
+  bool told = std::any_of(sink_.all().begin() + static_cast<std::ptrdiff_t>(before),
+                          sink_.all().end(), [](const Diagnostic& d) {
+                            return d.id == Diag::AstUnreachable || d.id == Diag::AstReturnInLoop;
+                          });
+  if (!returns && !told) sink_.report(Diag::AstNoReturn, where, {what});
 }
 
 // Whether every path through the body ends in a return.
@@ -88,7 +95,8 @@ bool Checker::check_body(const std::vector<StmtId>& body, Context context) {
       sink_.report(Diag::AstUnreachable, ast_[body[i]].span);
       reported = true;
     }
-    bool here = check_statement(body[i], context, i + 1 == body.size());
+    bool is_last = i + 1 == body.size() || ast_[body[i + 1]].kind() == StmtKind::Return;
+    bool here = check_statement(body[i], context, is_last);
     returns = returns || here;
   }
   return returns;

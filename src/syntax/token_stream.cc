@@ -71,6 +71,7 @@ void TokenStream::place() {
     if (raw_.column > 0) {
       sink_.report(Diag::LayTop, {lexer_.file(), raw_.begin, raw_.end}, {raw_.column + 1});
       blocks_[0].column = raw_.column;
+      top_is_off_ = true;
     }
     placed_ = true;
     return;
@@ -79,6 +80,11 @@ void TokenStream::place() {
   bool after_pipe = previous_ == Tok::PipeOp || previous_ == Tok::BindOp;
   bool is_else = is_word(raw_, Word::Else);
   if (depth_ > top.depth && raw_.column <= top.column && !is_else) note_suspect();
+  if (loose_ && depth_ == top.depth && raw_.column > top.column && line_kind() == Line::Statement) {
+    placed_ = true;
+    emit(Tok::Sep);
+    return;
+  }
   if (depth_ > top.depth || raw_.column > top.column || (after_pipe && raw_.column >= top.column) ||
       (is_else && (raw_.column >= top.column || blocks_.size() == 1))) {
     placed_ = true;
@@ -86,7 +92,8 @@ void TokenStream::place() {
     placed_ = true;
     emit(Tok::Sep);
   } else if (blocks_.size() == 1) {
-    sink_.report(Diag::LayDedent, {lexer_.file(), raw_.begin, raw_.end});
+    if (!top_is_off_) sink_.report(Diag::LayDedent, {lexer_.file(), raw_.begin, raw_.end});
+    top_is_off_ = false;
     top.column = raw_.column;
     placed_ = true;
     emit(Tok::Sep);
@@ -106,32 +113,59 @@ void TokenStream::count_bracket(Tok kind) {
   }
 }
 
-// Whether the line of the next token reads like a statement or an item of its own.
-bool TokenStream::looks_like_statement() {
-  if (raw_.kind != Tok::Name) return false;
-  for (Word word :
-       {Word::Return, Word::Yield, Word::For, Word::If, Word::Import, Word::Export, Word::Type}) {
-    if (is_word(raw_, word)) return true;
+// Judged by its first word and by the first of `<-`, `::` and `=` outside of brackets. A name in
+// capitals that is bound is taken for a constant of the file.
+TokenStream::Line TokenStream::line_kind() {
+  load();
+  if (raw_.kind == Tok::PragmaOpen) return Line::Item;
+  if (raw_.kind != Tok::Name) return Line::Other;
+  for (Word word : {Word::Import, Word::Export, Word::Type}) {
+    if (is_word(raw_, word)) return Line::Item;
   }
   lexer_.seek(raw_.end);
   int depth = 0;
-  bool found = false;
-  while (!found && depth >= 0) {
+  std::optional<Tok> mark;
+  while (!mark && depth >= 0) {
     Token token = lexer_.next();
     if (token.line_start || token.kind == Tok::Eof) break;
     if (opens(token.kind)) ++depth;
     if (closes(token.kind)) --depth;
-    bool mark = token.kind == Tok::LArrow || token.kind == Tok::ColonColon ||
-                (token.kind == Tok::Equal && token.blank_before);
-    found = mark && depth == 0;
+    bool marks = token.kind == Tok::LArrow || token.kind == Tok::ColonColon ||
+                 (token.kind == Tok::Equal && token.blank_before);
+    if (marks && depth == 0) mark = token.kind;
   }
   lexer_.seek(raw_.end);
-  return found;
+  for (Word word : {Word::Return, Word::Yield, Word::For, Word::If}) {
+    bool says_so = raw_.name == words_[word] && (!mark || *mark == Tok::LArrow);
+    if (says_so) return Line::Statement;
+  }
+  if (!mark) return Line::Other;
+  if (*mark != Tok::LArrow) return Line::Item;
+  char first = lexer_.text()[static_cast<size_t>(raw_.begin)];
+  return first >= 'A' && first <= 'Z' && blocks_.size() == 1 ? Line::Item : Line::Statement;
+}
+
+bool TokenStream::after_gap() {
+  load();
+  std::string_view between = lexer_.text().substr(
+      static_cast<size_t>(last_end_), static_cast<size_t>(std::max(0, raw_.begin - last_end_)));
+  bool empty = false;  // what was seen of the line so far, after the first line end
+  for (char c : between) {
+    if (c == '\n' && empty) return true;
+    if (c == '\n') empty = true;
+    if (c != '\n' && c != '\r' && c != ' ') empty = false;
+  }
+  return false;
+}
+
+Span TokenStream::next_line() {
+  load();
+  return {lexer_.file(), raw_.begin, raw_.end};
 }
 
 void TokenStream::note_suspect() {
   Block& top = blocks_.back();
-  if (top.suspect_end >= 0 || !looks_like_statement()) return;
+  if (top.suspect_end >= 0 || raw_.kind != Tok::Name || line_kind() == Line::Other) return;
   top.suspect_end = last_end_;
   top.suspect_bracket = brackets_.back();
   top.suspect_reports = sink_.all().size();
@@ -225,8 +259,8 @@ void TokenStream::relex(Lexer::Mode mode) {
 // Whether the next line can start a statement or item, judged while skipping.
 bool TokenStream::starts_line_here() const {
   if (!raw_.line_start || placed_) return false;
-  if (is_word(raw_, Word::Else)) return false;
   if (raw_.column < blocks_.back().column) return true;
+  if (is_word(raw_, Word::Else)) return false;
   bool may_start = raw_.kind == Tok::Name || raw_.kind == Tok::PragmaOpen || raw_.kind == Tok::Bad;
   return raw_.column == blocks_.back().column && may_start;
 }

@@ -37,6 +37,15 @@ class TokenStream {
     int32_t bracket = 0;
   };
   std::optional<LeftOpen> left_open();
+  // What the line of the next token (behind a SEP) reads like.
+  enum class Line : uint8_t { Statement, Item, Other };
+  Line line_kind();
+  Span next_line();
+  // Whether an empty line parts the next token from the one before.
+  bool after_gap();
+  bool at_top_level() const { return blocks_.size() == 1; }
+  // After an error of layout: a deeper line that reads like a statement continues no other.
+  void set_loose(bool loose) { loose_ = loose; }
   // Whether the next token is the first of a statement or item.
   bool starts_line() const { return previous_ == Tok::Sep; }
   // End of the token taken last, where something missing should have been.
@@ -61,7 +70,6 @@ class TokenStream {
   void count_bracket(Tok kind);
   bool is_word(const Token& token, Word word) const;
   bool starts_line_here() const;
-  bool looks_like_statement();
   void note_suspect();
 
   Lexer& lexer_;
@@ -78,6 +86,8 @@ class TokenStream {
   std::vector<int32_t> brackets_;  // the open ones
   bool go_back_ = false;
   bool at_start_ = true;
+  bool loose_ = false;
+  bool top_is_off_ = false;  // the first item stood too deep, which has been told
   Tok previous_ = Tok::Eof;
   int32_t last_begin_ = 0;
   int32_t last_end_ = 0;
