@@ -170,6 +170,7 @@ def run_group(
     worker = [args.python, HERE / "peer" / "torch_worker.py"]
     more = ["--dtype", dtype, "--threads", threads, "--axon", args.axon]
     more += ["--compile"] if group.compile else []
+    more += ["--train"] if group.model == "train" else []
     sides = [
         Side([*worker, n, folder, *more], threads) for n in ("axon", "transformers")
     ]

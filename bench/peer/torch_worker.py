@@ -7,6 +7,7 @@ milliseconds of one call, `profile TEST` the share of matrix products and attent
 
 import argparse
 import contextlib
+import functools
 import importlib.util
 import inspect
 import json
@@ -64,7 +65,18 @@ class Axon:
     """Calls of the emitted module."""
 
     def __init__(self, args: argparse.Namespace) -> None:
-        self.model = emitted(args.axon, args.folder, DTYPES[args.dtype])
+        self.args = args
+        self.model = self.loaded() if args.train else self.packed(1)
+
+    def loaded(self) -> torch.nn.Module:
+        return emitted(self.args.axon, self.args.folder, DTYPES[self.args.dtype])
+
+    @functools.cache
+    def packed(self, rows: int) -> torch.nn.Module:
+        model = self.loaded().pack_for_inference(rows)
+        if self.args.compile:
+            model.compile(dynamic=False)
+        return model
 
     def prefill(self, width: int) -> Callable:
         ids = random_ids(1, width)
@@ -72,7 +84,7 @@ class Axon:
 
     def decode(self, rows: int) -> Callable:
         ids = random_ids(rows, PROMPT)
-        return lambda: self.model.generate(ids, max_new_tokens=NEW_TOKENS)
+        return lambda: self.packed(rows).generate(ids, max_new_tokens=NEW_TOKENS)
 
     def encode(self, rows: int, width: int) -> Callable:
         ids = random_ids(rows, width)
@@ -96,6 +108,8 @@ class Transformers:
     def __init__(self, args: argparse.Namespace) -> None:
         self.model = library(args.folder, DTYPES[args.dtype])
         self.compiled = args.compile
+        if args.compile:
+            self.model.compile(dynamic=False)
 
     def prefill(self, width: int) -> Callable:
         ids = random_ids(1, width)
@@ -194,14 +208,13 @@ def main() -> None:
     parser.add_argument("--dtype", choices=DTYPES, default="f32")
     parser.add_argument("--threads", type=int, default=2)
     parser.add_argument("--compile", action="store_true")
+    parser.add_argument("--train", action="store_true")
     args = parser.parse_args()
     warnings.filterwarnings("ignore")
     torch.set_num_threads(args.threads)
     answers = sys.stdout
     with contextlib.redirect_stdout(sys.stderr), torch.no_grad():
         side = (Axon if args.side == "axon" else Transformers)(args)
-        if args.compile:
-            side.model.compile(dynamic=False)
         ready: dict[str, Callable] = {}
         print("ready", file=answers, flush=True)
         for line in sys.stdin:

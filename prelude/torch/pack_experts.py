@@ -1,15 +1,13 @@
 """Experts whose weights are one tensor for each parameter."""
 
 import copy
-from typing import Any, TypeVar
+from typing import Any
 
 import torch
 from torch import Tensor, nn
 from torch.func import functional_call
 
 from .experts import Experts, by_expert
-
-AnyModel = TypeVar("AnyModel", bound=nn.Module)
 
 
 class ExpertBank(nn.Module):
@@ -70,10 +68,9 @@ class ExpertBank(nn.Module):
         return functional_call(self.form[0], given, (row[None],))[0]
 
 
-def pack_experts(model: AnyModel) -> AnyModel:
+def pack_experts(model: nn.Module) -> None:
     """Replaces lists of experts by banks, for inference."""
     for module in list(model.modules()):
         for name, child in list(module.named_children()):
             if isinstance(child, Experts):
                 setattr(module, name, ExpertBank(child))
-    return model

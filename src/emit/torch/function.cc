@@ -3,6 +3,7 @@
 
 #include "emit/py/template.h"
 #include "emit/torch/forward.h"
+#include "emit/torch/root.h"
 #include "emit/torch/rows.h"
 #include "emit/write/labels.h"
 #include "support/text.h"
@@ -55,7 +56,13 @@ Result<Stmt> Function::write() {
   return out;
 }
 
-std::optional<Expr> Function::expression(const graph::Node& node) { return row(node, *this); }
+std::optional<Expr> Function::expression(const graph::Node& node) {
+  bool head = p_.head.valid() && &node == &p_.joined.steps[p_.head].node;
+  if (!head || !shared_table(p_)) return row(node, *this);
+  helper("torch/tied_linear");
+  Expr table = param(params_of(node, names())[0]);
+  return expand("tied_linear({0}, {1})", {value(node.inputs[1]), std::move(table)});
+}
 
 Expr Function::param(const std::string& path) {
   auto foreign = foreign_.find(path);

@@ -7,6 +7,7 @@
 #include "emit/torch/forward.h"
 #include "emit/write/labels.h"
 #include "emit/write/scope.h"
+#include "support/text.h"
 
 namespace axon::emit::torch {
 namespace {
@@ -34,13 +35,21 @@ Stmt from_pretrained(Program& p) {
 }
 
 Stmt pack_for_inference(Program& p) {
-  p.prelude.use("torch/pack_experts");
   std::vector<Stmt> body = {
-      py::docstring(
-          "Makes one tensor of the matrices of all experts, in place.\n\nNames and shapes of "
-          "`state_dict` stay as they are."),
-      py::return_(expand("pack_experts(self)"))};
-  return py::def("pack_for_inference", {{"self", {}, {}}}, py::text(root_name(p)), std::move(body));
+      py::docstring("Lays weights out for fast inference, in place: the last step before "
+                    "it.\n\nNames and values of `state_dict` stay as they are.")};
+  if (!p.joined.banks.empty()) {
+    p.prelude.use("torch/pack_experts");
+    body.push_back(py::evaluate(expand("pack_experts(self)")));
+  }
+  p.prelude.use("torch/pack_linears");
+  std::vector<Expr> args = {py::atom("self"), py::atom("rows")};
+  if (std::optional<Expr> table = shared_table(p)) args.push_back(*std::move(table));
+  body.push_back(py::evaluate(py::call(py::atom("pack_linears"), std::move(args))));
+  body.push_back(py::return_(py::atom("self")));
+  return py::def("pack_for_inference",
+                 {{"self", {}, {}}, {"rows", py::atom("int"), py::integer(1)}},
+                 py::text(root_name(p)), std::move(body));
 }
 
 // `[None, 3, C, 64]` as a shape of a store.
@@ -223,9 +232,24 @@ Stmt output_class(Program& p) {
 
 }  // namespace
 
+std::optional<Expr> shared_table(const Program& p) {
+  if (!p.head.valid()) return std::nullopt;
+  const Interner& names = p.types.dims().names();
+  const std::string path = params_of(p.joined.steps[p.head].node, names)[0];
+  for (const Block& block : p.outline.blocks) {
+    if (block.kind != Block::Kind::Layer || block.params[0].path != path) continue;
+    if (p.joined.steps[block.items[0].step].node.op != Op::Embedding) return std::nullopt;
+    for (std::string_view segment : axon::split(path, '.')) {
+      if (py::identifier(segment) != segment) return std::nullopt;
+    }
+    return py::dotted("self." + path);
+  }
+  return std::nullopt;
+}
+
 std::vector<Stmt> root_methods(Program& p) {
   std::vector<Stmt> out = {from_pretrained(p)};
-  if (!p.joined.banks.empty()) out.push_back(pack_for_inference(p));
+  out.push_back(pack_for_inference(p));
   if (!p.calls.cached) return out;
   out.push_back(init_cache(p));
   const opt::Roles& roles = p.calls.roles;
