@@ -1,6 +1,7 @@
 // `axon forward`: one call of the main definition, tensors in and out by name.
 #include <fmt/core.h>
 
+#include <algorithm>
 #include <cstring>
 
 #include "cli/generate.h"
@@ -8,6 +9,8 @@
 #include "cli/report.h"
 #include "cli/tensors.h"
 #include "cli/verbs.h"
+#include "runtime/gen/roles.h"
+#include "support/text.h"
 
 namespace axon::cli {
 namespace {
@@ -23,6 +26,34 @@ const NamedTensor* find(const std::vector<NamedTensor>& tensors, std::string_vie
 
 bool is_mask(const NamedTensor& t) { return t.name == "attn_mask" || t.name == "attention_mask"; }
 
+// Whether a tensor says no more than which tokens are real.
+bool only_marks(const NamedTensor& t) {
+  for (size_t at = 0; at + 8 <= t.bytes.size(); at += 8) {
+    int64_t keep;
+    std::memcpy(&keep, t.bytes.data() + at, 8);
+    if (keep != 0 && keep != 1) return false;
+  }
+  return true;
+}
+
+// What MAIN does not take is ignored; a part `name.0` belongs to `name`.
+void warn_of_unknown(const LoadedModel& loaded, const std::vector<NamedTensor>& inputs,
+                     const CommonOptions& common) {
+  const auto known = driver::input_names(loaded.compiled);
+  for (const NamedTensor& t : inputs) {
+    std::string_view name = runtime::main_name(t.name);
+    auto same = [&](const std::string& input) {
+      return input == t.name || input == name ||
+             (runtime::is_mask_name(input) && runtime::is_mask_name(name));
+    };
+    if (std::none_of(known.begin(), known.end(), same) && !common.quiet)
+      note("axon: warning: " +
+           format_message(diag_info(Diag::RunInput).format,
+                          {t.name, "is none of the program's and is ignored"}) +
+           " [RUN-INPUT]\n");
+  }
+}
+
 // Whether the call can go through a session: a program with a cache, given ids and perhaps a mask,
 // and ids of the decoder where there is an encoder.
 bool suits_session(const runtime::Model& model, const std::vector<NamedTensor>& inputs) {
@@ -36,7 +67,7 @@ bool suits_session(const runtime::Model& model, const std::vector<NamedTensor>& 
     return false;
   for (const NamedTensor& t : inputs) {
     if (&t != ids && &t != decoded &&
-        !(is_mask(t) && t.dtype == DType::I64 && t.shape == ids->shape))
+        !(is_mask(t) && t.dtype == DType::I64 && t.shape == ids->shape && only_marks(t)))
       return false;
   }
   return true;
@@ -106,6 +137,7 @@ int verb_forward(const Options& options) {
   LoadNeeds needs{Tokenizing::No, true, true, true, options.forward.trace, {}};
   for (const NamedTensor& t : *inputs) needs.given.emplace_back(t.name, t.dtype);
   if (auto status = load(options, needs, loaded)) return *status;
+  warn_of_unknown(loaded, *inputs, options.common);
   auto outputs = suits_session(*loaded.model, *inputs)
                      ? forward_session(*loaded.model, *inputs, options.model.chunk)
                      : loaded.model->forward("score", *inputs, interrupt_flag());

@@ -204,6 +204,15 @@ void compile_opened(Compiled& out, const ModelRequest& request) {
   if (!unread.empty()) out.warnings.push_back(unread + " [W-PARAM-EXTRA]");
 }
 
+std::vector<std::string> input_names(const Compiled& compiled) {
+  std::vector<std::string> out;
+  const graph::Graph& graph = *compiled.frontend.graph;
+  const Interner& names = compiled.frontend.session->types.dims().names();
+  for (graph::ValueId id : graph[graph.main].inputs)
+    out.emplace_back(names.text(graph[graph.main].values[id].name));
+  return out;
+}
+
 Result<std::unique_ptr<runtime::Model>> load_model(Compiled& compiled, const ModelRequest& request,
                                                    std::unique_ptr<ThreadPool> pool) {
   runtime::ModelOptions options;

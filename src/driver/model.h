@@ -33,7 +33,8 @@ struct ModelRequest {
   bool masked = true;  // plan for padding masks too
   bool scores = true;  // plan the phase without a cache too
   bool trace = false;  // the phase without a cache alone, with values inside as outputs
-  std::vector<std::pair<std::string, DType>> given;  // element types of inputs, where known
+  // The inputs of the one call without a cache that is wanted, with element types; empty: any.
+  std::vector<std::pair<std::string, DType>> given;
 };
 
 // What became of a request. After a failure either `error` is set, or the front end's sink has
@@ -71,6 +72,8 @@ Result<ProgramText> find_program(const ModelRequest& request,
 
 // Opens the checkpoint's headers and compiles; no weight is read.
 Compiled compile_model(const ModelRequest& request);
+// Names of MAIN's inputs, of what compiled.
+std::vector<std::string> input_names(const Compiled& compiled);
 // The two steps of it: the checkpoint is there after the first, unless `error` is set.
 Compiled open_model(const ModelRequest& request);
 void compile_opened(Compiled& compiled, const ModelRequest& request);

@@ -1,6 +1,7 @@
 // From the typed program to the Graph: order of modules, outputs' names, MAIN's defaults.
 #include "lower/lower.h"
 
+#include <algorithm>
 #include <unordered_set>
 #include <utility>
 
@@ -158,6 +159,20 @@ std::string task_of(const sema::Program& program, const sema::Session& session) 
   return task;
 }
 
+// Results are a record: of equal names the second and later ones get a number that is free.
+void make_unique(std::vector<NameId>& out, sema::Session& session) {
+  auto taken = [&](NameId name) { return std::find(out.begin(), out.end(), name) != out.end(); };
+  for (size_t i = 1; i < out.size(); ++i) {
+    if (std::find(out.begin(), out.begin() + static_cast<ptrdiff_t>(i), out[i]) ==
+        out.begin() + static_cast<ptrdiff_t>(i))
+      continue;
+    std::string base(session.names.text(out[i]));
+    NameId fresh = out[i];
+    for (int n = 1; taken(fresh); ++n) fresh = session.names.intern(base + "_" + std::to_string(n));
+    out[i] = fresh;
+  }
+}
+
 // Names by the return statement (language.md 14.3). Expressions and outputs correspond.
 std::vector<NameId> output_names(const Definition& def, size_t count, const std::string& task,
                                  sema::Session& session) {
@@ -185,6 +200,7 @@ std::vector<NameId> output_names(const Definition& def, size_t count, const std:
   for (NameId name : out) named = named || name == logits;
   bool language_model = task == "causal_lm" || task == "masked_lm" || task == "seq2seq_lm";
   if (language_model && !named && !out.empty()) out[0] = logits;
+  make_unique(out, session);
   return out;
 }
 

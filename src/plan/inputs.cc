@@ -38,13 +38,17 @@ opt::TreeId Planner::tensor_input(Call& call, size_t index, TypeId type, const s
     // tokens.
     bool buffer = place != context_.names.text(value.name);
     if (buffer && capacity_.valid())
-      dims[1] = call.kind == Kind::Score ? ids_dims_[1] : capacity_;
+      dims[1] = call.kind == Kind::Score && !call.sized ? ids_dims_[1] : capacity_;
     else if (!buffer)
       dims[1] = ids_dims_[1];
   }
   DType dtype = value.dtype;
   for (const auto& [name, given] : options_.given) {
-    if (name == place && !mask) dtype = given;
+    bool takes = name == place && !mask;
+    if (call.exact)  // the store of a mask may be made of a plain one
+      takes =
+          same_input(name, place) || (mask && same_input(name, context_.names.text(value.name)));
+    if (takes) dtype = given;
   }
   if (dtype == DType::Unknown)
     dtype = mask ? DType::Bool : dims.size() <= 2 ? DType::I64 : DType::F32;
@@ -82,23 +86,29 @@ opt::TreeId Planner::input_tree(Call& call, size_t index, TypeId type, const std
 
 bool Planner::make_inputs(Call& call) {
   uint32_t extras = call.extras;
+  call.sized = call.exact && roles_.capacity >= 0 && is_given(static_cast<size_t>(roles_.capacity));
   for (size_t i = 0; i < main_.inputs.size(); ++i) {
     const graph::Value& value = main_.values[main_.inputs[i]];
     int role = static_cast<int>(i);
     std::string name = text_of(value.name);
     opt::TreeId tree = forest_.null();
-    if (role == roles_.cache) {
+    bool plain = call.exact && !roles_.cached();  // names of caching mean nothing
+    if (plain && (role == roles_.cache || role == roles_.use_cache)) {
+      if (!value.optional || is_given(i)) tree = input_tree(call, i, value.type, name);
+    } else if (role == roles_.cache) {
       if (call.kind == Kind::Extend) tree = cache_input(cache_, name);
     } else if (role == roles_.use_cache) {
       tree = forest_.boolean(call.kind != Kind::Score);
     } else if (role == roles_.capacity) {
-      if (call.kind == Kind::Score)
+      if (call.kind == Kind::Score && !call.sized)
         tree = forest_.integer(ids_dims_[1]);
       else
         tree = scalar_input(call, name, *context_.dims.as_symbol(capacity_));
     } else if (role != roles_.padding() || call.masked) {
       bool given = !value.optional || role == roles_.padding();
-      if (is_extra(i)) {
+      if (call.exact) {
+        given = given || is_given(i);
+      } else if (is_extra(i)) {
         given = given || extras % 2 != 0;
         extras = extras == ~0u ? extras : extras / 2;
       }

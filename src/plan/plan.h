@@ -27,7 +27,8 @@ struct PlanOptions {
   enum class General : uint8_t { Never, Fallback, Always } general = General::Fallback;
   const FileTable* files = nullptr;  // for the places of instructions; may be null
   opt::ParamReads* reads = nullptr;  // gets what the phases read; may be null
-  // Element types of inputs, by name, where the caller knows them.
+  // The inputs of the one call that `score` is for, by name, with element types: the phase takes
+  // these and no other optional ones. Empty: any call, see plan_phases.
   std::vector<std::pair<std::string, DType>> given;
 };
 

@@ -10,6 +10,7 @@
 #include "plan/general.h"
 #include "plan/trace.h"
 #include "support/check.h"
+#include "support/text.h"
 
 namespace axon::plan {
 namespace {
@@ -79,11 +80,13 @@ bool Planner::plan_phases() {
     if (cached && options_.extend && !reads_.fails() && !plan_phase(Kind::Extend, masked))
       return false;
     bool score = (!cached && !encodes) || options_.score;
+    score = score && options_.given.empty();
     if (score && !plan_phase(Kind::Score, masked)) return false;
     // Optional inputs such as segment ids are null in the phases above; one more takes them all.
     bool more = score && (!cached || encodes) && masked && !extra_inputs().empty();
     if (more && !plan_phase(Kind::Score, masked, ~0u)) return false;
   }
+  if (!options_.given.empty()) return plan_call();
   return cached || encodes || roles_.padding() >= 0 || plan_extras();
 }
 
@@ -98,6 +101,35 @@ bool Planner::plan_extras() {
     if (!plan_phase(Kind::Score, false, choice)) return false;
   }
   return true;
+}
+
+// The one call whose inputs are known.
+bool Planner::plan_call() {
+  for (int role : {roles_.cache, roles_.use_cache}) {
+    if (!roles_.cached() || role < 0 || !is_given(static_cast<size_t>(role))) continue;
+    NameId name = main_.values[main_.inputs[static_cast<size_t>(role)]].name;
+    return fail(fmt::format("input `{}`", text_of(name)), "the cache is the caller's");
+  }
+  int padding = roles_.padding();
+  bool masked =
+      padding >= 0 && (is_given(static_cast<size_t>(padding)) ||
+                       !main_.values[main_.inputs[static_cast<size_t>(padding)]].optional);
+  return plan_phase(Kind::Score, masked, 0, true);
+}
+
+bool Planner::same_input(std::string_view given, std::string_view input) {
+  auto is_mask = [](std::string_view name) {
+    return name == "attn_mask" || name == "attention_mask";
+  };
+  return given == input || (is_mask(given) && is_mask(input));
+}
+
+// Whether the caller names the input or a part of it.
+bool Planner::is_given(size_t input) const {
+  std::string_view name = context_.names.text(main_.values[main_.inputs[input]].name);
+  return std::any_of(options_.given.begin(), options_.given.end(), [&](const auto& given) {
+    return same_input(given.first, name) || starts_with(given.first, std::string(name) + ".");
+  });
 }
 
 // Whether an input is an optional one without a role: not a flag, the mask or part of caching.
@@ -119,12 +151,13 @@ std::vector<size_t> Planner::extra_inputs() const {
   return out;
 }
 
-bool Planner::plan_phase(Kind kind, bool masked, uint32_t extras) {
+bool Planner::plan_phase(Kind kind, bool masked, uint32_t extras, bool exact) {
   static constexpr const char* kNames[] = {"start", "extend", "score"};
   Call call;
   call.kind = kind;
   call.masked = masked;
   call.extras = extras;
+  call.exact = exact;
   call.phase.name = kNames[static_cast<size_t>(kind)];
   call.phase.masked = masked;
   if (!make_inputs(call)) return false;
@@ -228,7 +261,7 @@ bool Planner::lower_phase(Call& call, const opt::Specialised& flat) {
   request.loops = &flat.loops;
   add_states(call, flat, request);
   for (const opt::FlatInput& input : flat.inputs) {
-    if (static_cast<int>(input.input) == roles_.cache) continue;
+    if (roles_.cached() && static_cast<int>(input.input) == roles_.cache) continue;
     for (size_t i = 0; i < call.phase.inputs.size(); ++i) {
       if (call.phase.inputs[i].name == context_.names.text(input.name)) {
         request.inputs.emplace_back(input.value, static_cast<int32_t>(i));

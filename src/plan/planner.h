@@ -26,6 +26,8 @@ class Planner {
     Kind kind = Kind::Score;
     bool masked = false;
     uint32_t extras = 0;  // which optional inputs beside the mask are given, by their order
+    bool exact = false;   // the inputs are those of PlanOptions::given
+    bool sized = false;   // the capacity is one of them
     runtime::Phase phase;
     std::vector<opt::TreeId> inputs;
     std::vector<SymbolId> free;  // integers that the caller gives
@@ -51,9 +53,13 @@ class Planner {
 
   // planner.cc
   bool plan_phases();
-  bool plan_phase(Kind kind, bool masked, uint32_t extras = 0);
+  bool plan_phase(Kind kind, bool masked, uint32_t extras = 0, bool exact = false);
   bool plan_extras();
+  bool plan_call();
   bool is_extra(size_t input) const;
+  bool is_given(size_t input) const;
+  // Whether a given name is that input: masks have two names.
+  static bool same_input(std::string_view given, std::string_view input);
   std::vector<size_t> extra_inputs() const;
   bool lower_phase(Call& call, const opt::Specialised& flat);
   void add_states(Call& call, const opt::Specialised& flat, LowerRequest& request);

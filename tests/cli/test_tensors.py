@@ -177,5 +177,70 @@ def test_embed(encoder: pathlib.Path, model: pathlib.Path) -> None:
     )
 
 
+def test_given(model: pathlib.Path) -> None:
+    """What is given is what the program sees, whatever is optional."""
+    inputs, outputs = S.folder / "given.safetensors", S.folder / "got.safetensors"
+    file = S.folder / "given.axon"
+
+    def forward(text: str, **given):
+        header, data = {}, b""
+        for name, (dtype, shape, part) in given.items():
+            at = [len(data), len(data) + len(part)]
+            header[name] = {"dtype": dtype, "shape": shape, "data_offsets": at}
+            data += part
+        inputs.write_bytes(ck.raw_safetensors(header, data))
+        file.write_text(text)
+        words = ["--program", file, "--math", "exact", "-o", outputs]
+        return S.run("forward", model, "--inputs", inputs, *words)
+
+    def gives(title: str, want: list, text: str, **given) -> None:
+        S.answers(title, forward(text, **given), 0)
+        found = list(read_safetensors(outputs).values())[0][2]
+        S.check(title, found == struct.pack(f"<{len(want)}f", *want), str(found))
+
+    def refuses(title: str, code: str, text: str, **given) -> None:
+        done = forward(text, **given)
+        fit = done.status in (1, 3) and code in str(done.err)
+        S.check(title, fit, str(done))
+
+    def numbers(*values: float) -> tuple:
+        return ("F32", [len(values)], struct.pack(f"<{len(values)}f", *values))
+
+    def number(value: float) -> tuple:
+        return ("F32", [], struct.pack("<f", value))
+
+    x, two = numbers(1, 2), ("I64", [], struct.pack("<q", 2))
+    scale = "main :: Tensor[A] -> ?Int -> Tensor[A]\nmain x ?m=7 = x * m\n"
+    gives("a default", [7, 14], scale, x=x)
+    gives("in place of a default", [2, 4], scale, x=x, m=two)
+    refuses("a fraction for an integer", "RUN-INPUT", scale, x=x, m=number(2.5))
+    for name in ("extra", "position_ids", "past_kv", "use_cache", "attention_mask"):
+        text = (
+            f"main :: Tensor[A] -> ?Tensor[A] -> Tensor[A]\n"
+            f"main x {name} = ({name} == null) ? x : x * {name}\n"
+        )
+        gives(f"without {name}", [1, 2], text, x=x)
+        gives(f"with {name}", [1, 10], text, x=x, **{name: numbers(1, 5)})
+    flag = "main :: Tensor[A] -> ?Bool -> Tensor[A]\nmain x ?f=true = f ? x : x * 3\n"
+    gives("a flag", [3, 6], flag, x=x, f=number(0))
+    refuses("half a flag", "RUN-INPUT", flag, x=x, f=number(0.5))
+    mask = (
+        '{-# TASK "masked_lm" #-}\nmain :: Tensor[A,S] -> ?Tensor[A,S] -> Tensor[A,S]\n'
+        "main input_ids attn_mask = (attn_mask == null) ? input_ids : input_ids + attn_mask\n"
+    )
+    row = ("F32", [1, 2], x[2])
+    fives = ("I64", [1, 2], struct.pack("<2q", 5, 0))
+    ones = ("I64", [1, 2], struct.pack("<2q", 1, 1))
+    gives("a mask of other values", [6, 2], mask, input_ids=row, attn_mask=fives)
+    gives("a mask of ones", [2, 3], mask, input_ids=row, attention_mask=ones)
+    same = "main :: Tensor[A] -> (Tensor[A], Tensor[A])\nmain x = (x, x)\n"
+    done = forward(same, x=x, zebra=x)
+    S.check("an unknown input", "zebra" in str(done.err), str(done.err))
+    S.check("equal names", list(read_safetensors(outputs)) == ["x", "x_1"], "")
+    zeros = "import Tensor\nmain :: Tensor[A] -> Int -> Tensor[n]\nmain x n = Tensor.zeros x [n]\n"
+    many = ("I64", [], struct.pack("<q", 100_000_000_000_000))
+    refuses("more than the machine has", "MEM-", zeros, x=x, n=many)
+
+
 if __name__ == "__main__":
-    S.run_all(test_forward, test_embed)
+    S.run_all(test_forward, test_given, test_embed)

@@ -1,6 +1,7 @@
 // Parameters of general programs, copied or packed at their first use.
 #include "runtime/bind/host.h"
 
+#include "runtime/bind/model.h"
 #include "runtime/core/weight_tree.h"
 
 namespace axon::runtime {
@@ -10,6 +11,8 @@ const std::vector<const Kernel*>& BoundHost::kernels(Operation operation) {
   if (fresh) it->second = kernels_of(operation, choice_);
   return it->second;
 }
+
+int64_t BoundHost::free_memory() { return available_memory(); }
 
 Result<std::optional<View>> BoundHost::param(std::string_view key, ParamUse use) {
   const std::pair<std::string, ParamUse> id(key, use);

@@ -23,6 +23,7 @@ class BoundHost : public GeneralHost {
   Result<std::optional<View>> param(std::string_view key, ParamUse use) override;
   bool has_root(std::string_view root) override { return source_->index().has_root(root); }
   const std::vector<const Kernel*>& kernels(Operation operation) override;
+  int64_t free_memory() override;
 
  private:
   model::ParamSource* source_;

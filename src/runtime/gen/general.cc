@@ -117,9 +117,13 @@ Result<Datum> GeneralModel::leaf(const Pattern& pattern, const std::string& name
         return run_error(Diag::RunInput, {name, "has several elements, needs one"});
       if (pattern.kind == Pattern::Kind::Float)
         return Datum::of(static_cast<double>(load_float(storage, data_of(tensor))));
-      if (pattern.kind == Pattern::Kind::Bool)
-        return Datum::of(load_float(storage, data_of(tensor)) != 0);
-      return Datum::of(load_int(storage, data_of(tensor)));
+      if (pattern.kind == Pattern::Kind::Bool) {
+        AXON_TRY(const bool truth, truth_of(tensor));
+        return Datum::of(truth);
+      } else {
+        AXON_TRY(const int64_t integer, integer_of(tensor));
+        return Datum::of(integer);
+      }
     case Pattern::Kind::Any:
       if (one && !is_float(tensor.dtype)) return Datum::of(load_int(storage, data_of(tensor)));
       break;
@@ -130,11 +134,7 @@ Result<Datum> GeneralModel::leaf(const Pattern& pattern, const std::string& name
   }
   if (tensor.shape.size() > static_cast<size_t>(kMaxRank))
     return run_error(Diag::RunRank, {name, tensor.shape.size(), size_t{kMaxRank}});
-  Datum out = borrowed(view_of(tensor));
-  if (is_mask_name(main_name(name))) {
-    AXON_TRY(out.tensor, machine_.eager().converted(out.tensor, DType::Bool));
-  }
-  return out;
+  return borrowed(view_of(tensor));
 }
 
 // A plain mask where the program takes a store and a length.
@@ -142,16 +142,17 @@ Result<Datum> GeneralModel::mask(const Pattern& pattern, const NamedTensor& tens
                                  const std::vector<NamedTensor>& given) {
   const int64_t width = tensor.shape.empty() ? 0 : tensor.shape.back();
   const NamedTensor* capacity = find(given, "capacity");
-  const int64_t room =
-      capacity != nullptr
-          ? std::max(width, load_int(plain_storage(capacity->dtype), data_of(*capacity)))
-          : width;
+  int64_t room = width;
+  if (capacity != nullptr) {
+    AXON_TRY(const int64_t asked, integer_of(*capacity));
+    room = std::max(width, asked);
+  }
   AXON_TRY(Datum plain, leaf(pattern.items[0], tensor.name, tensor));
   if (room > width) {
     Shape shape = tensor.shape;
     shape.back() = room;
     Eager& eager = machine_.eager();
-    AXON_TRY(TensorPtr store, eager.filled(DType::Bool, shape, Datum::of(false)));
+    AXON_TRY(TensorPtr store, eager.filled(tensor.dtype, shape, Datum::of(int64_t{0})));
     AXON_TRY_VOID(eager.run(Operation::Copy, {plain.tensor},
                             {Eager::sliced(store, shape.size() - 1, 0, width)}, {}));
     plain = Datum::of(std::move(store));
@@ -189,11 +190,20 @@ Result<std::vector<NamedTensor>> GeneralModel::forward(std::string_view phase,
   std::vector<Datum> data;
   const NamedTensor* ids = find(inputs, "input_ids");
   const Pattern any;
+  auto is_cache_input = [](const RoutineInput& in) {
+    return in.name == "past_kv" || in.name == "past_cache";
+  };
+  const bool cached = std::any_of(main().inputs.begin(), main().inputs.end(), is_cache_input);
+  // Who gives a part of the caching by hand gets its results.
+  const bool by_hand =
+      std::any_of(main().inputs.begin(), main().inputs.end(), [&](const RoutineInput& in) {
+        return (is_cache_input(in) || in.name == "use_cache") && has_leaves(inputs, in.name);
+      });
   for (const RoutineInput& in : main().inputs) {
     const Pattern& pattern = in.pattern.valid() ? program_->patterns[in.pattern] : any;
     const bool given = has_leaves(inputs, in.name) || find(inputs, in.name) != nullptr;
     const bool nullable = in.optional || pattern.optional || in.has_default;
-    if (!given && in.name == "use_cache") {
+    if (!given && cached && in.name == "use_cache") {
       data.push_back(Datum::of(phase != "score"));
     } else if (!given && in.name == "capacity" && ids != nullptr && !ids->shape.empty()) {
       data.push_back(Datum::of(ids->shape.back()));
@@ -204,13 +214,10 @@ Result<std::vector<NamedTensor>> GeneralModel::forward(std::string_view phase,
   }
   AXON_TRY(auto results, call(std::move(data), cancel));
   if (!results) return run_error(Diag::RunInterrupted);
-  const bool cached = std::any_of(main().inputs.begin(), main().inputs.end(), [](const auto& in) {
-    return in.name == "past_kv" || in.name == "past_cache";
-  });
   std::vector<NamedTensor> out;
   for (size_t i = 0; i < results->size(); ++i) {
     const std::string& name = main().outputs[i].name;
-    if (!cached || !is_cache_name(name)) add_leaves(name, (*results)[i], out);
+    if (!cached || by_hand || !is_cache_name(name)) add_leaves(name, (*results)[i], out);
   }
   return out;
 }

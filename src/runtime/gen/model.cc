@@ -128,16 +128,14 @@ Result<MemoryAnswer> Model::memory(int64_t rows, int64_t capacity, int64_t chunk
 
 namespace {
 
+constexpr int64_t kChecked = int64_t{1} << 28;  // bytes up to which calls are not checked
+
 // The inputs of one call as views over memory of their own.
 struct CallInputs {
   std::vector<View> views;
   std::vector<std::string> bytes;
   Bindings bindings;
 };
-
-int64_t first_integer(const NamedTensor& t) {
-  return load_int(plain_storage(t.dtype), reinterpret_cast<const uint8_t*>(t.bytes.data()));
-}
 
 // Converts element by element, into a larger zeroed shape where `shape` is one.
 std::string converted(const NamedTensor& t, DType dtype, const std::vector<int64_t>& shape) {
@@ -189,14 +187,16 @@ Error rank_error(const Input& input, const NamedTensor& t) {
 
 // Positions that a mask store has room for: the capacity of the call where the phase has one, else
 // the mask's own width.
-int64_t store_width(const Phase& phase, const std::vector<NamedTensor>& given,
-                    const NamedTensor& mask) {
+Result<int64_t> store_width(const Phase& phase, const std::vector<NamedTensor>& given,
+                            const NamedTensor& mask) {
   const bool asks = std::any_of(phase.inputs.begin(), phase.inputs.end(), [](const Input& input) {
     return role_of(input) == InputRole::Capacity;
   });
   const NamedTensor* capacity = asks ? find_input(given, "capacity") : nullptr;
   const int64_t width = mask.shape.empty() ? 0 : mask.shape.back();
-  return capacity != nullptr ? std::max(first_integer(*capacity), width) : width;
+  if (capacity == nullptr) return width;
+  AXON_TRY(const int64_t asked, integer_of(*capacity));
+  return std::max(asked, width);
 }
 
 Result<void> bind_scalar(const Input& input, const std::vector<NamedTensor>& given,
@@ -214,7 +214,8 @@ Result<void> bind_scalar(const Input& input, const std::vector<NamedTensor>& giv
   if (role == InputRole::MaskLength && t->name != input.name) {
     call.bindings.set(input.symbol, t->shape.empty() ? 0 : t->shape.back());
   } else {
-    call.bindings.set(input.symbol, first_integer(*t));
+    AXON_TRY(const int64_t value, integer_of(*t));
+    call.bindings.set(input.symbol, value);
   }
   return {};
 }
@@ -238,7 +239,7 @@ Result<void> bind_tensor(const Program& program, const Phase& phase, size_t inde
   if (t->shape.size() != input.shape.size()) return rank_error(input, *t);
   std::vector<int64_t> shape = t->shape;
   if (role_of(input) == InputRole::MaskStore && t->name != input.name) {
-    shape.back() = store_width(phase, given, *t);
+    AXON_TRY(shape.back(), store_width(phase, given, *t));
   }
   if (!bind_shape(program, input.shape, shape.data(), call.bindings)) {
     return Error{"RUN-SHAPE", "input `" + input.name + "` has sizes that other inputs contradict"};
@@ -363,6 +364,12 @@ Result<std::vector<NamedTensor>> Model::forward(std::string_view phase_name,
   Result<StateSet> states = stateful ? StateSet::plan(program(), call.bindings, options_.store)
                                      : Result<StateSet>(StateSet{});
   if (!states) return states.error();
+  AXON_TRY(const int64_t working, executor(index).measure(call.bindings));
+  MemoryAnswer needs;
+  needs.arena = working;
+  needs.states = stateful ? states->bytes() : 0;
+  if (options_.check_memory && needs.total() > kChecked)
+    AXON_TRY_VOID(check_fits(needs, available_memory()));
   if (stateful) AXON_TRY_VOID(states->allocate());
   AXON_TRY(const RunStatus status, run(index, call.bindings, call.views.data(),
                                        stateful ? states->views() : nullptr, cancel));

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "runtime/core/program.h"
+#include "support/result.h"
 
 namespace axon::runtime {
 
@@ -22,5 +23,10 @@ InputRole role_of(const Input& input);
 // The name of MAIN's input that an input of a phase comes from: `attn_mask` of `attn_mask.0`.
 std::string_view main_name(std::string_view name);
 bool is_mask_name(std::string_view name);
+
+struct NamedTensor;
+// The one element as an integer, as a truth value. Errors: RUN-INPUT.
+Result<int64_t> integer_of(const NamedTensor& tensor);
+Result<bool> truth_of(const NamedTensor& tensor);
 
 }  // namespace axon::runtime

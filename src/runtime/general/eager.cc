@@ -13,7 +13,9 @@ namespace {
 constexpr size_t kAlign = 64;
 constexpr int kClasses = 40;               // blocks of 64 << class bytes
 constexpr size_t kKept = size_t{1} << 28;  // bytes kept for reuse
-constexpr int64_t kSmall = 1 << 13;        // elements below which one thread does it all
+constexpr size_t kLarge = size_t{1}
+                          << 28;     // bytes from which the machine is asked whether it has them
+constexpr int64_t kSmall = 1 << 13;  // elements below which one thread does it all
 
 int class_of(size_t bytes) {
   const size_t units = std::max<size_t>((bytes + kAlign - 1) / kAlign, 1);
@@ -127,6 +129,14 @@ Result<TensorPtr> Eager::make(DType dtype, const Shape& shape) {
     overflow |= __builtin_mul_overflow(bytes, static_cast<size_t>(shape[a]), &bytes);
   }
   set_contiguous(view);
+  if (!overflow && bytes >= kLarge) {
+    const int64_t left = host_->free_memory();
+    if (left > 0 && bytes > static_cast<size_t>(left)) {
+      return Error{"MEM-LIMIT", "a tensor of shape " + show_shape(shape) + " needs " +
+                                    std::to_string(bytes >> 20) + " MiB, and " +
+                                    std::to_string(left >> 20) + " MiB are free"};
+    }
+  }
   const int size = overflow ? kClasses : class_of(bytes);
   uint8_t* block = size < kClasses ? heap_->take(size) : nullptr;
   if (block == nullptr) {

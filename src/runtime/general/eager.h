@@ -30,6 +30,8 @@ class GeneralHost {
   virtual bool has_root(std::string_view root) = 0;
   // Best first; the last supports everything.
   virtual const std::vector<const Kernel*>& kernels(Operation operation) = 0;
+  // Bytes that the machine has left; 0: not known.
+  virtual int64_t free_memory() { return 0; }
 };
 
 using TensorPtr = std::shared_ptr<Tensor>;
@@ -39,7 +41,8 @@ class Eager {
   Eager(GeneralHost& host, ThreadPool& pool) : host_(&host), pool_(&pool), heap_(make_heap()) {}
 
   GeneralHost& host() { return *host_; }
-  // Memory with unspecified contents, row-major. Errors: MEM-ALLOC, RUN-VALUE (too many axes).
+  // Memory with unspecified contents, row-major. Errors: MEM-ALLOC, MEM-LIMIT, RUN-VALUE
+  // (too many axes).
   Result<TensorPtr> make(DType dtype, const Shape& shape);
   Result<TensorPtr> filled(DType dtype, const Shape& shape, const Datum& number);
   Result<TensorPtr> number(DType dtype, const Datum& value);  // no axes
