@@ -61,8 +61,9 @@ Result<std::vector<std::string>> texts_of(const EmbedOptions& options) {
   return texts;
 }
 
-// A batch padded on the right, with the mask that says so.
-std::vector<runtime::NamedTensor> batch_inputs(const std::vector<std::vector<int64_t>>& rows) {
+// A batch padded on the right, with the mask that says so; with nothing to say only if `always`.
+std::vector<runtime::NamedTensor> batch_inputs(const std::vector<std::vector<int64_t>>& rows,
+                                               bool always) {
   size_t width = 0;
   for (const auto& row : rows) width = std::max(width, row.size());
   std::vector<int64_t> ids(rows.size() * width, 0), mask(rows.size() * width, 0);
@@ -74,8 +75,10 @@ std::vector<runtime::NamedTensor> batch_inputs(const std::vector<std::vector<int
   auto bytes = [](const std::vector<int64_t>& v) {
     return std::string(reinterpret_cast<const char*>(v.data()), v.size() * 8);
   };
-  return {{"input_ids", DType::I64, shape, bytes(ids)},
-          {"attn_mask", DType::I64, shape, bytes(mask)}};
+  std::vector<runtime::NamedTensor> out{{"input_ids", DType::I64, shape, bytes(ids)}};
+  if (always || std::find(mask.begin(), mask.end(), 0) != mask.end())
+    out.push_back({"attn_mask", DType::I64, shape, bytes(mask)});
+  return out;
 }
 
 void normalise(float* v, int64_t n) {
@@ -150,7 +153,9 @@ Result<Embeddings> embed(LoadedModel& loaded, const Options& options) {
       rows.push_back(std::move(ids));
     }
     reading.reset();
-    AXON_TRY(auto outputs, loaded.model->forward("score", batch_inputs(rows), interrupt_flag()));
+    const bool always = loaded.model->general() != nullptr;  // it may ask for a mask
+    AXON_TRY(auto outputs,
+             loaded.model->forward("score", batch_inputs(rows, always), interrupt_flag()));
     const runtime::NamedTensor* hidden = hidden_states(outputs);
     if (!hidden)
       return Error{

@@ -1,7 +1,6 @@
 // `axon forward`: one call of the main definition, tensors in and out by name.
 #include <fmt/core.h>
 
-#include <algorithm>
 #include <cstring>
 
 #include "cli/generate.h"
@@ -9,8 +8,6 @@
 #include "cli/report.h"
 #include "cli/tensors.h"
 #include "cli/verbs.h"
-#include "runtime/gen/roles.h"
-#include "support/text.h"
 
 namespace axon::cli {
 namespace {
@@ -36,17 +33,11 @@ bool only_marks(const NamedTensor& t) {
   return true;
 }
 
-// What MAIN does not take is ignored; a part `name.0` belongs to `name`.
+// What MAIN does not take is ignored.
 void warn_of_unknown(const LoadedModel& loaded, const std::vector<NamedTensor>& inputs,
                      const CommonOptions& common) {
-  const auto known = driver::input_names(loaded.compiled);
   for (const NamedTensor& t : inputs) {
-    std::string_view name = runtime::main_name(t.name);
-    auto same = [&](const std::string& input) {
-      return input == t.name || input == name ||
-             (runtime::is_mask_name(input) && runtime::is_mask_name(name));
-    };
-    if (std::none_of(known.begin(), known.end(), same) && !common.quiet)
+    if (!driver::has_input(loaded.compiled, t.name) && !common.quiet)
       note("axon: warning: " +
            format_message(diag_info(Diag::RunInput).format,
                           {t.name, "is none of the program's and is ignored"}) +
@@ -90,16 +81,18 @@ std::vector<uint8_t> marks_of(const std::vector<NamedTensor>& inputs) {
 // Ids through a session in chunks; the logits of all of them.
 Result<std::vector<NamedTensor>> forward_session(runtime::Model& model,
                                                  const std::vector<NamedTensor>& inputs,
-                                                 int64_t chunk) {
+                                                 int64_t chunk, bool takes_mask) {
   const NamedTensor& source = *find(inputs, "input_ids");
   const NamedTensor& ids = model.encodes() ? *find(inputs, "decoder_input_ids") : source;
   int64_t rows = ids.shape[0], count = ids.shape[1];
   if (rows == 0 || count == 0 || source.shape[1] == 0)
     return Error{"RUN-INPUT", "input `input_ids` is empty", {}, -1, {}};
-  AXON_TRY(auto session, runtime::Session::create(model, {rows, count, chunk, source.shape[1]}));
+  std::vector<uint8_t> valid = marks_of(inputs);
+  const bool marked = takes_mask && !valid.empty();
+  AXON_TRY(auto session,
+           runtime::Session::create(model, {rows, count, chunk, source.shape[1], marked}));
   const auto* values = reinterpret_cast<const int64_t*>(ids.bytes.data());
   AXON_TRY_VOID(check_ids({values, static_cast<size_t>(rows * count)}, session->vocabulary()));
-  std::vector<uint8_t> valid = marks_of(inputs);
   if (model.encodes()) {
     const auto* read = reinterpret_cast<const int64_t*>(source.bytes.data());
     AXON_TRY(runtime::RunStatus status,
@@ -139,7 +132,8 @@ int verb_forward(const Options& options) {
   if (auto status = load(options, needs, loaded)) return *status;
   warn_of_unknown(loaded, *inputs, options.common);
   auto outputs = suits_session(*loaded.model, *inputs)
-                     ? forward_session(*loaded.model, *inputs, options.model.chunk)
+                     ? forward_session(*loaded.model, *inputs, options.model.chunk,
+                                       driver::has_input(loaded.compiled, "attn_mask"))
                      : loaded.model->forward("score", *inputs, interrupt_flag());
   if (!outputs) return report_error(outputs.error(), options.common);
   auto written = write_tensors(options.forward.output, *outputs);

@@ -1,12 +1,14 @@
 // Opens a checkpoint, finds the program that fits, compiles it and binds it.
 #include "driver/model.h"
 
+#include <algorithm>
 #include <chrono>
 #include <cstdlib>
 
 #include "driver/check.h"
 #include "driver/config_notes.h"
 #include "plan/plan.h"
+#include "runtime/gen/roles.h"
 #include "support/file.h"
 #include "support/instruction_count.h"
 #include "support/text.h"
@@ -211,6 +213,15 @@ std::vector<std::string> input_names(const Compiled& compiled) {
   for (graph::ValueId id : graph[graph.main].inputs)
     out.emplace_back(names.text(graph[graph.main].values[id].name));
   return out;
+}
+
+bool has_input(const Compiled& compiled, std::string_view tensor) {
+  const std::vector<std::string> known = input_names(compiled);
+  std::string_view name = runtime::main_name(tensor);
+  return std::any_of(known.begin(), known.end(), [&](const std::string& input) {
+    return input == tensor || input == name ||
+           (runtime::is_mask_name(input) && runtime::is_mask_name(name));
+  });
 }
 
 Result<std::unique_ptr<runtime::Model>> load_model(Compiled& compiled, const ModelRequest& request,

@@ -74,6 +74,8 @@ Result<ProgramText> find_program(const ModelRequest& request,
 Compiled compile_model(const ModelRequest& request);
 // Names of MAIN's inputs, of what compiled.
 std::vector<std::string> input_names(const Compiled& compiled);
+// Whether a tensor's name is one of these; a part `name.0` belongs to `name`.
+bool has_input(const Compiled& compiled, std::string_view tensor);
 // The two steps of it: the checkpoint is there after the first, unless `error` is set.
 Compiled open_model(const ModelRequest& request);
 void compile_opened(Compiled& compiled, const ModelRequest& request);

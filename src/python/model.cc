@@ -81,23 +81,33 @@ Result<void> check_prompts(const std::vector<Ids>& prompts, int64_t vocabulary) 
 
 }  // namespace
 
+LoadedModel::Bound LoadedModel::bind(const driver::ModelRequest& request) {
+  Bound out;
+  out.compiled = driver::compile_model(request);
+  out.wrong = out.compiled.error;
+  if (!out.compiled.ok()) return out;
+  auto model = driver::load_model(out.compiled, request);
+  if (model)
+    out.model = std::move(*model);
+  else
+    out.wrong = model.error();
+  return out;
+}
+
+void LoadedModel::raise_wrong(const Bound& bound) {
+  if (bound.compiled.error) raise(*bound.compiled.error);
+  if (bound.compiled.frontend.session) raise_diagnostics(*bound.compiled.frontend.session);
+  if (bound.wrong) raise(*bound.wrong);
+}
+
 std::unique_ptr<LoadedModel> LoadedModel::load(const driver::ModelRequest& request) {
   auto out = std::make_unique<LoadedModel>();
-  std::optional<Error> wrong;
+  out->request_ = request;
   {
     nb::gil_scoped_release free;
-    out->compiled_ = driver::compile_model(request);
-    if (out->compiled_.ok()) {
-      auto model = driver::load_model(out->compiled_, request);
-      if (model)
-        out->model_ = std::move(*model);
-      else
-        wrong = model.error();
-    }
+    out->first_ = bind(request);
   }
-  if (out->compiled_.error) raise(*out->compiled_.error);
-  if (out->compiled_.frontend.session) raise_diagnostics(*out->compiled_.frontend.session);
-  if (wrong) raise(*wrong);
+  raise_wrong(out->first_);
   return out;
 }
 
@@ -116,7 +126,7 @@ std::vector<Ids> LoadedModel::generate(const std::vector<Ids>& prompts, const As
     session_options.rows = static_cast<int64_t>(prompts.size());
     session_options.capacity = static_cast<int64_t>(longest) + asked.max_new_tokens;
     AXON_TRY_VOID(check_prompts(prompts, 0));
-    AXON_TRY(auto session, runtime::Session::create(*model_, session_options));
+    AXON_TRY(auto session, runtime::Session::create(*first_.model, session_options));
     AXON_TRY_VOID(check_prompts(prompts, session->vocabulary()));
     auto on_token = [&](const runtime::TokenEvent&) {
       nb::gil_scoped_acquire held;
@@ -136,16 +146,36 @@ std::vector<Ids> LoadedModel::generate(const std::vector<Ids>& prompts, const As
   return out;
 }
 
+// The first plan knows the usual calls; another is made for the inputs that a call gives, once.
+LoadedModel::Bound& LoadedModel::planned_for(const std::vector<NamedTensor>& inputs) {
+  if (first_.model->takes_exactly("score", inputs)) return first_;
+  driver::ModelRequest request = request_;
+  for (const NamedTensor& t : inputs) request.given.emplace_back(t.name, t.dtype);
+  std::sort(request.given.begin(), request.given.end());
+  auto known = calls_.find(request.given);
+  if (known == calls_.end()) known = calls_.emplace(request.given, bind(request)).first;
+  return known->second;
+}
+
 nb::dict LoadedModel::forward(const nb::dict& inputs) {
   std::vector<NamedTensor> given;
-  for (auto [name, array] : inputs)
-    given.push_back(tensor_of(nb::cast<std::string>(name), nb::cast<Array>(array)));
+  for (auto [key, array] : inputs) {
+    auto name = nb::cast<std::string>(key);
+    given.push_back(tensor_of(name, nb::cast<Array>(array)));
+    std::string text = "input `" + name + "` is none of the program's and is ignored";
+    if (!driver::has_input(first_.compiled, name) &&
+        PyErr_WarnEx(PyExc_UserWarning, text.c_str(), 2) != 0)
+      throw nb::python_error();
+  }
+  Bound* call = nullptr;
   std::optional<Result<std::vector<NamedTensor>>> outputs;
   {
     nb::gil_scoped_release free;
     std::lock_guard turn(turn_);
-    outputs.emplace(model_->forward("score", given));
+    call = &planned_for(given);
+    if (call->model) outputs.emplace(call->model->forward("score", given));
   }
+  if (!call->model) raise_wrong(*call);
   nb::dict out;
   for (NamedTensor& tensor : value_of(std::move(*outputs))) {
     nb::str name(tensor.name.c_str());
@@ -156,7 +186,7 @@ nb::dict LoadedModel::forward(const nb::dict& inputs) {
 
 const text::Tokenizer& LoadedModel::tokenizer() {
   if (!tokenizer_) {
-    text::TokenizerSpec spec = value_of(formats::load_tokenizer(*compiled_.checkpoint));
+    text::TokenizerSpec spec = value_of(formats::load_tokenizer(*first_.compiled.checkpoint));
     tokenizer_.emplace(value_of(text::Tokenizer::create(std::move(spec))));
   }
   return *tokenizer_;

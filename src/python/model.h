@@ -4,6 +4,7 @@
 #include <nanobind/nanobind.h>
 #include <nanobind/ndarray.h>
 
+#include <map>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -38,15 +39,26 @@ class LoadedModel {
   Ids tokenize(const std::string& text, bool special);
   std::string detokenize(const Ids& ids, bool show_special);
 
-  std::string program() const { return compiled_.program_name; }
-  std::string task() const { return compiled_.task; }
-  Ids eos_token_ids() const { return compiled_.checkpoint->generation.eos_ids; }
+  std::string program() const { return first_.compiled.program_name; }
+  std::string task() const { return first_.compiled.task; }
+  Ids eos_token_ids() const { return first_.compiled.checkpoint->generation.eos_ids; }
 
  private:
+  // A program bound to its checkpoint, which it keeps; without a model, what is wrong.
+  struct Bound {
+    driver::Compiled compiled;
+    std::unique_ptr<runtime::Model> model;
+    std::optional<Error> wrong;
+  };
+  static Bound bind(const driver::ModelRequest& request);
+  static void raise_wrong(const Bound& bound);
+  Bound& planned_for(const std::vector<runtime::NamedTensor>& inputs);
   const text::Tokenizer& tokenizer();
 
-  driver::Compiled compiled_;  // keeps the checkpoint that the model reads
-  std::unique_ptr<runtime::Model> model_;
+  driver::ModelRequest request_;
+  Bound first_;
+  // Plans for calls that the first one does not know: names and element types of their inputs.
+  std::map<std::vector<std::pair<std::string, DType>>, Bound> calls_;
   std::optional<text::Tokenizer> tokenizer_;
   std::mutex turn_;
 };

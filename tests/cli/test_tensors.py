@@ -8,6 +8,7 @@ import checkpoints as ck
 import harness as h
 
 S = h.suite()
+ROOT = pathlib.Path(__file__).resolve().parents[2]
 
 
 def read_safetensors(path: pathlib.Path) -> dict:
@@ -233,6 +234,18 @@ def test_given(model: pathlib.Path) -> None:
     ones = ("I64", [1, 2], struct.pack("<2q", 1, 1))
     gives("a mask of other values", [6, 2], mask, input_ids=row, attn_mask=fives)
     gives("a mask of ones", [2, 3], mask, input_ids=row, attention_mask=ones)
+    # A program with a cache, which runs in a session, tells a mask of ones from none too.
+    text = (ROOT / "zoo" / "llama.axon").read_text()
+    seen = "  logits <- head x\n"
+    S.check("where llama's logits are", seen in text, "")
+    tells = "  logits <- (attn_mask == null) ? logits : logits + 64\n"
+    text = text.replace(seen, seen + tells)
+    ids, found = ("I64", [1, 2], struct.pack("<2q", 5, 6)), []
+    for given in ({}, {"attn_mask": ones}):
+        S.answers("a cached program", forward(text, input_ids=ids, **given), 0)
+        data = read_safetensors(outputs)["logits"][2]
+        found.append(sum(struct.unpack(f"<{len(data) // 4}f", data)) * 4 / len(data))
+    S.check("ones in a session", abs(found[1] - found[0] - 64) < 1e-3, str(found))
     same = "main :: Tensor[A] -> (Tensor[A], Tensor[A])\nmain x = (x, x)\n"
     done = forward(same, x=x, zebra=x)
     S.check("an unknown input", "zebra" in str(done.err), str(done.err))

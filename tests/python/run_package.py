@@ -13,6 +13,7 @@ import subprocess
 import sys
 import tempfile
 import threading
+import warnings
 
 import numpy as np
 
@@ -108,6 +109,33 @@ def encoder(case: Case) -> None:
     real = given["attn_mask"] == 1
     expected = want.arrays["output.logits"]
     near(found[real], expected[real], TOLERANCE, "logits")
+
+
+@check
+def given(case: Case) -> None:
+    """What is given is what the program sees: optional inputs, their element types, masks of ones."""
+    path = case.scratch / "given.axon"
+    path.write_text("main :: Tensor[A] -> ?Int -> Tensor[A]\nmain x ?m=7 = x * m\n")
+    model = axon.load(case.folder, program=path, math="exact")
+    x = np.array([1.5, 2.0], np.float32)
+    near(model.forward(x=x)["logits"], x * 7, 0, "a default")
+    for _ in range(2):
+        near(model.forward(x=x, m=2)["logits"], x * 2, 0, "in place of a default")
+    error = raised(axon.AxonError, lambda: model.forward(x=x, m=2.5))
+    same(error.code, "RUN-INPUT", "a fraction for an integer")
+    with warnings.catch_warnings(record=True) as seen:
+        warnings.simplefilter("always")
+        near(model.forward(x=x, zebra=x)["logits"], x * 7, 0, "an unknown input")
+    same(["zebra" in str(one.message) for one in seen], [True], "warnings")
+    path.write_text(
+        '{-# TASK "masked_lm" #-}\nmain :: Tensor[A,S] -> ?Tensor[A,S] -> Tensor[A,S]\n'
+        "main input_ids attn_mask = (attn_mask == null) ? input_ids : input_ids + attn_mask\n"
+    )
+    model = axon.load(case.folder, program=path, math="exact")
+    rows = np.array([[1, 2], [3, 4]])
+    for mask in (None, np.ones((2, 2), bool), np.array([[0, 5], [1, 1]])):
+        found = model.forward(rows, attn_mask=mask)["logits"]
+        same(found.tolist(), (rows + (0 if mask is None else mask)).tolist(), f"{mask}")
 
 
 @check

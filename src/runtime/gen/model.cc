@@ -160,11 +160,14 @@ std::string converted(const NamedTensor& t, DType dtype, const std::vector<int64
   return out;
 }
 
-const NamedTensor* find_input(const std::vector<NamedTensor>& given, std::string_view name) {
+bool is_for(const NamedTensor& t, std::string_view name) {
   const std::string_view main = main_name(name);
+  return t.name == name || t.name == main || (is_mask_name(main) && is_mask_name(t.name));
+}
+
+const NamedTensor* find_input(const std::vector<NamedTensor>& given, std::string_view name) {
   for (const NamedTensor& t : given) {
-    if (t.name == name || t.name == main) return &t;
-    if (is_mask_name(main) && is_mask_name(t.name)) return &t;
+    if (is_for(t, name)) return &t;
   }
   return nullptr;
 }
@@ -178,6 +181,19 @@ bool has_zero(const NamedTensor& t) {
     }
   }
   return false;
+}
+
+// Whether a tensor says no more than which tokens are real.
+bool only_marks(const NamedTensor& t) {
+  const Storage storage = plain_storage(t.dtype);
+  const size_t size = dtype_size(t.dtype);
+  for (size_t i = 0; i + size <= t.bytes.size(); i += size) {
+    const auto* at = reinterpret_cast<const uint8_t*>(t.bytes.data()) + i;
+    const double value = is_float(t.dtype) ? static_cast<double>(load_float(storage, at))
+                                           : static_cast<double>(load_int(storage, at));
+    if (value != 0 && value != 1) return false;
+  }
+  return true;
 }
 
 Error rank_error(const Input& input, const NamedTensor& t) {
@@ -324,19 +340,58 @@ NamedTensor read_output(const std::string& name, const View& view) {
 
 }  // namespace
 
+// A mask that is given is what the program sees, zeros in it or not: it may tell one of ones from
+// null. Only a program that takes none has no use for one of ones.
+int Model::choose_phase(std::string_view name, const std::vector<NamedTensor>& inputs) const {
+  const NamedTensor* mask = find_input(inputs, "attn_mask");
+  const int plain = phase_index(name, false), masked = phase_index(name, true);
+  const int least = plain >= 0 ? plain : masked, full = fullest_phase(program(), name);
+  const bool more = least >= 0 && full >= 0 &&
+                    takes_more(program().phases[static_cast<size_t>(least)],
+                               program().phases[static_cast<size_t>(full)], inputs);
+  if (more) return full;
+  if (mask != nullptr && (masked >= 0 || has_zero(*mask))) return masked;
+  const int fitting = fitting_phase(program(), name, inputs);
+  return fitting >= 0 ? fitting : least;
+}
+
+namespace {
+
+// Whether an input of a phase can hold all that a tensor says.
+bool holds(const Input& input, const NamedTensor& t) {
+  if (input.is_scalar || input.dtype == t.dtype) return true;
+  if (input.dtype == DType::Bool) return only_marks(t);
+  return input.dtype == DType::I64 && (t.dtype == DType::I32 || t.dtype == DType::Bool);
+}
+
+}  // namespace
+
+bool Model::takes_exactly(std::string_view phase_name,
+                          const std::vector<NamedTensor>& inputs) const {
+  if (general_ != nullptr) return true;  // looks at what is given when it is
+  const int index = choose_phase(phase_name, inputs);
+  if (index < 0) return false;
+  const Phase& phase = program().phases[static_cast<size_t>(index)];
+  const bool taken = std::all_of(inputs.begin(), inputs.end(), [&](const NamedTensor& t) {
+    return std::any_of(phase.inputs.begin(), phase.inputs.end(), [&](const Input& input) {
+      return is_for(t, input.name) && holds(input, t);
+    });
+  });
+  const bool given = std::all_of(phase.inputs.begin(), phase.inputs.end(), [&](const Input& in) {
+    const InputRole role = role_of(in);
+    return role == InputRole::LogitRows || role == InputRole::Capacity ||
+           find_input(inputs, in.name) != nullptr;
+  });
+  return taken && given;
+}
+
 Result<std::vector<NamedTensor>> Model::forward(std::string_view phase_name,
                                                 const std::vector<NamedTensor>& inputs,
                                                 const CancelFlag* cancel) {
   if (general_ != nullptr) return general_->forward(phase_name, inputs, cancel);
   const NamedTensor* mask = find_input(inputs, "attn_mask");
   const bool padded = mask != nullptr && has_zero(*mask);
-  const int plain = phase_index(phase_name, false), masked = phase_index(phase_name, true);
-  const int least = plain >= 0 ? plain : masked, full = fullest_phase(program(), phase_name);
-  const bool more = least >= 0 && full >= 0 &&
-                    takes_more(program().phases[static_cast<size_t>(least)],
-                               program().phases[static_cast<size_t>(full)], inputs);
-  const int fitting = fitting_phase(program(), phase_name, inputs);
-  const int index = more ? full : padded ? masked : fitting >= 0 ? fitting : least;
+  const int index = choose_phase(phase_name, inputs);
   if (index < 0) {
     return Error{"RUN-INPUT", "the program has no phase `" + std::string(phase_name) + "`" +
                                   (padded ? " for padded input" : "")};

@@ -58,12 +58,16 @@ class Model {
 
   // One call of a phase without states (score, or any single call). Inputs by name: scalars are
   // tensors of rank 0; a padding mask may be given plainly where the program takes a store and a
-  // length. The variant with a mask is taken when a mask with a zero is given, or when there is no
-  // other. Integers and booleans are converted as the phase needs them.
+  // length. The variant with a mask is taken when a mask is given, or when there is no other.
+  // Integers and booleans are converted as the phase needs them.
   // Errors: RUN-INPUT, RUN-RANK, RUN-SHAPE and those of the executor.
   Result<std::vector<NamedTensor>> forward(std::string_view phase,
                                            const std::vector<NamedTensor>& inputs,
                                            const CancelFlag* cancel = nullptr);
+
+  // Whether that call is of these inputs and of no other optional ones, as they are; else the
+  // program has to be planned for them.
+  bool takes_exactly(std::string_view phase, const std::vector<NamedTensor>& inputs) const;
 
   // What sessions of so many rows, positions and tokens a call will take at most, weights included;
   // `source`: tokens of the encoder.
@@ -71,6 +75,7 @@ class Model {
 
  private:
   Model() = default;
+  int choose_phase(std::string_view name, const std::vector<NamedTensor>& inputs) const;
   ModelOptions options_;
   std::unique_ptr<ThreadPool> pool_;
   std::unique_ptr<BoundModel> bound_;

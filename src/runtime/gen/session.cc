@@ -120,7 +120,7 @@ void Session::reset() {
   for (int64_t row = 0; row < options_.rows && (length_ > 0 || encoded_); ++row) states_.reset(row);
   length_ = 0;
   encoded_ = source_padded_ = false;
-  masked_ = false;
+  masked_ = options_.marked;
   forget_cache();
   std::fill(mask_.begin(), mask_.end(), 0);
   for (size_t i = 0; i < scalars_.size(); ++i) scalars_[i] = model_->program().scalars[i].initial;
@@ -352,8 +352,9 @@ Result<RunStatus> Session::feed_source(const int64_t* ids, int64_t count, const 
                                   " tokens, the session has " + std::to_string(options_.source)};
   }
   reset();
-  source_padded_ = valid != nullptr && std::find(valid, valid + options_.rows * count, 0) !=
-                                           valid + options_.rows * count;
+  source_padded_ =
+      valid != nullptr && (options_.marked || std::find(valid, valid + options_.rows * count, 0) !=
+                                                  valid + options_.rows * count);
   const int index = model_->phase_index("encode", source_padded_);
   if (index < 0) return Error{"RUN-INPUT", "the program does not take padded input"};
   const Phase& phase = model_->program().phases[static_cast<size_t>(index)];

@@ -18,6 +18,9 @@ struct SessionOptions {
   int64_t capacity = 0;  // positions; fixed for the session's life
   int64_t chunk = 512;   // most tokens of one call
   int64_t source = 0;    // tokens of the encoder, where the program has one; fixed as well
+  // The program gets a mask even where nothing is padding: the caller gave one, and a program may
+  // tell a mask of ones from none. Who only generates gives none, and padding alone makes one.
+  bool marked = false;
 };
 
 // The state of one row as save() gives it.
@@ -119,7 +122,7 @@ class Session {
   int logits_output_ = -1, cache_output_ = -1;
   int64_t vocabulary_ = 0;
   int64_t length_ = 0;
-  bool masked_ = false;  // some position is padding
+  bool masked_ = false;  // the mask is given: some position is padding, or `marked`
   uint64_t tokens_run_ = 0;
   int last_phase_ = -1;
   Bindings bindings_;
