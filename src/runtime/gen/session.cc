@@ -120,7 +120,7 @@ void Session::reset() {
   for (int64_t row = 0; row < options_.rows && (length_ > 0 || encoded_); ++row) states_.reset(row);
   length_ = 0;
   encoded_ = source_padded_ = false;
-  masked_ = options_.marked;
+  masked_ = always_masked();
   forget_cache();
   std::fill(mask_.begin(), mask_.end(), 0);
   for (size_t i = 0; i < scalars_.size(); ++i) scalars_[i] = model_->program().scalars[i].initial;

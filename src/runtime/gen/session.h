@@ -86,6 +86,7 @@ class Session {
   Result<void> allocate();
   void set_source_inputs(const Phase& phase, const int64_t* ids, const uint8_t* valid,
                          std::string& mask);
+  bool always_masked() const { return options_.marked && !encodes_; }  // else it is the source's
   int choose_phase(int64_t count, bool masked) const;
   Result<RunStatus> run_chunk(const int64_t* ids, int64_t stride, int64_t count,
                               const uint8_t* valid, bool all, EachChunk* each, int64_t first,

@@ -22,7 +22,7 @@ Result<void> Session::truncate(int64_t length) {
   for (size_t s = 0; s < scalars_.size(); ++s) {
     if (advances_[s] != 0) scalars_[s] = length;
   }
-  masked_ = options_.marked;
+  masked_ = always_masked();
   for (int64_t row = 0; row < options_.rows; ++row) {
     states_.truncate(row, length);
     const auto begin = mask_.begin() + row * options_.capacity;
@@ -93,7 +93,7 @@ Result<void> Session::restore(int64_t row, const SavedRow& saved) {
   const auto begin = mask_.begin() + row * options_.capacity;
   std::copy(saved.mask.begin(), saved.mask.end(), begin);
   std::fill(begin + saved.length, begin + options_.capacity, 0);
-  masked_ = options_.marked;
+  masked_ = always_masked();
   for (int64_t r = 0; r < options_.rows; ++r) {
     const auto at = mask_.begin() + r * options_.capacity;
     masked_ = masked_ || std::find(at, at + length_, 0) != at + length_;
