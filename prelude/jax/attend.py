@@ -36,5 +36,7 @@ def attend(
     if keep is not None:
         scores = jnp.where(keep[:, :, None], scores, jnp.finfo(scores.dtype).min)
     weights = jax.nn.softmax(scores, axis=-1).astype(v.dtype)
-    mixed = jnp.einsum("bghst,bgtd->bghsd", weights, v)
-    return mixed.reshape(batch, heads, count, -1)
+    mixed = jnp.einsum(
+        "bghst,bgtd->bghsd", weights, v, preferred_element_type=jnp.float32
+    )
+    return mixed.reshape(batch, heads, count, -1).astype(v.dtype)

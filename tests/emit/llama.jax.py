@@ -24,7 +24,11 @@ from safetensors import safe_open
 
 def linear(x: Array, weight: Array, bias: Array | None = None) -> Array:
     """x @ weight + bias: [..., in] -> [..., out]."""
-    y = x @ weight
+    # Of half precision XLA's fast products on processors give float32, of two rows or more.
+    alone = x.dtype != jnp.float32 and x.size == x.shape[-1] and x.ndim > 1
+    rows = jnp.pad(x, [(0, 0)] * (x.ndim - 2) + [(0, 1), (0, 0)]) if alone else x
+    wide = jnp.matmul(rows, weight, preferred_element_type=jnp.float32)
+    y = (wide[..., :1, :] if alone else wide).astype(jnp.result_type(x, weight))
     return y if bias is None else y + bias
 
 
@@ -64,8 +68,10 @@ def attend(
     if keep is not None:
         scores = jnp.where(keep[:, :, None], scores, jnp.finfo(scores.dtype).min)
     weights = jax.nn.softmax(scores, axis=-1).astype(v.dtype)
-    mixed = jnp.einsum("bghst,bgtd->bghsd", weights, v)
-    return mixed.reshape(batch, heads, count, -1)
+    mixed = jnp.einsum(
+        "bghst,bgtd->bghsd", weights, v, preferred_element_type=jnp.float32
+    )
+    return mixed.reshape(batch, heads, count, -1).astype(v.dtype)
 
 
 def rms_norm(x: Array, weight: Array | float = 1.0, eps: float = 1e-6) -> Array:
