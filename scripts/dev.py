@@ -575,7 +575,8 @@ def verb_bench(args: argparse.Namespace) -> None:
     if "transformers" in args.rest:
         python = environment("oracle") / "bin" / "python"
         script = ROOT / "bench" / "transformers_peer.py"
-        run(sys.executable, script, binary, "--python", python, *args.rest)
+        words = ["--python", python, "--jax", environment("jax") / "bin" / "python"]
+        run(sys.executable, script, binary, *words, *args.rest)
         return
     rest = [word for word in args.rest if word not in ("--peer", "llama.cpp")]
     run(sys.executable, ROOT / "bench" / "run.py", binary, *rest)
