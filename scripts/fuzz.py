@@ -39,6 +39,7 @@ class Part:
     counts: dict = dataclasses.field(default_factory=dict)
     findings: int = 0
     hangs: int = 0
+    waits: int = 0  # ran over a clock beside other work, and pass alone
     seconds: float = 0
 
 
@@ -175,9 +176,13 @@ def work(
         add_counts(part.counts, words)
         if process.returncode == 0:
             continue
+        place = folder / "replayed"
+        if process.returncode == HANG and replay(part, text, place)[0] == 0:
+            part.waits += 1
+            start(worker, words["next"], tried + 1)
+            continue
         part.findings += 1
         part.hangs += process.returncode == HANG
-        place = folder / "replayed"
         found.append(keep(part, text, output, process.returncode, place))
         print(f"FOUND {found[-1]}", flush=True)
         start(worker, words["next"], tried + 1)
@@ -204,9 +209,10 @@ def report(part: Part, jobs: int) -> None:
             f" error), {c['compared']} comparisons, {c['unstable']} results not compared"
         )
     other = part.findings - part.hangs
+    waits = f" ({part.waits} more pass when run alone)" if part.waits else ""
     print(
         f"{text}; {rate}; slowest {c['slowest_ms']} ms; {other} crashes or disagreements,"
-        f" {part.hangs} hangs",
+        f" {part.hangs} hangs{waits}",
         flush=True,
     )
 

@@ -330,8 +330,10 @@ void Verifier::repeat(const Node& n) {
   const Module& step = graph_[info.callee];
   if (n.inputs.size() < 3 + carries) return complain("the loop lacks bounds or initial carries");
   if (n.outputs.size() != carries) complain("outputs and carries differ in number");
-  // Several carries may come as one tuple; its length is the type's matter.
-  if (step.outputs.size() != std::max<size_t>(carries, 1) && step.outputs.size() != 1) {
+  // Several carries may come as one tuple, and one carry may be a tuple that is returned in parts;
+  // its length is the type's matter.
+  if (step.outputs.size() != std::max<size_t>(carries, 1) && step.outputs.size() != 1 &&
+      carries != 1) {
     complain(text(step.name) + " returns " + number(step.outputs.size()) +
              " values, the loop has " + number(carries) + " carries");
   }

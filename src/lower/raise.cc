@@ -145,9 +145,16 @@ PathLit Raiser::path(const graph::Path& p) {
 NameId Raiser::symbol(SymbolId id, bool lazy) {
   const DimTable& dims = types_.dims();
   NameId name = dims.symbol(id).name;
-  if (bound_.contains(id) || dims.symbol(id).kind == SymbolKind::Rigid) return name;
+  const bool rigid = dims.symbol(id).kind == SymbolKind::Rigid;
+  const graph::ModuleId constant = rigid ? graph::find_module(graph_, name) : graph::ModuleId{};
+  const bool called = constant.valid() && !graph_[constant].is_global;
+  if (!called && (rigid || bound_.contains(id))) return name;
   auto known = materialised_.find(id);
   if (known != materialised_.end()) return known->second;
+  if (called) {
+    const TypeId type = graph_[constant].return_type;
+    return materialised_[id] = bind_fresh(call(name, {}, type));
+  }
   if (lazy) return name;
   for (ValueId value : made_) {
     const TypeData data = types_.get(m_.values[value].type);
@@ -215,7 +222,8 @@ NameId Raiser::named_dim(DimId id) {
   const DimTable& dims = types_.dims();
   if (auto single = dims.as_symbol(id)) {
     NameId name = dims.symbol(*single).name;
-    if (!taken_.contains(name)) return name;
+    // The name of a constant is the constant, not the dim that it gives.
+    if (!taken_.contains(name) && !graph::find_module(graph_, name).valid()) return name;
   }
   auto [it, added] = named_dims_.try_emplace(id);
   if (added) {

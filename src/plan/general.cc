@@ -217,25 +217,29 @@ void General::make_inputs() {
                   (value.type.valid() && context_.types.kind(value.type) == TypeKind::Optional);
     routine_.inputs.push_back(std::move(in));
   }
-  // A dim that names an integer parameter is that argument.
+  // A dim that names an integer parameter is that argument, where types of inputs have it and where
+  // facts and operands alone do.
   std::unordered_set<SymbolId, IdHash> seen;
+  auto visit_dim = [&](DimId dim) {
+    for (SymbolId symbol : context_.dims.symbols(dim)) {
+      const Symbol& s = context_.dims.symbol(symbol);
+      if (s.kind != SymbolKind::Param || !seen.insert(symbol).second) continue;
+      for (graph::ValueId other : module_->inputs) {
+        if (module_->values[other].name != s.name) continue;
+        routine_.named.push_back({context_.symbols.symbol(symbol), {}, other.index, {}});
+      }
+    }
+  };
   auto visit = [&](auto&& self, TypeId type) -> void {
     if (!type.valid()) return;
     const TypeData data = context_.types.get(type);
     for (const Axis& axis : data.axes) {
-      if (axis.is_run()) continue;
-      for (SymbolId symbol : context_.dims.symbols(axis.dim)) {
-        const Symbol& s = context_.dims.symbol(symbol);
-        if (s.kind != SymbolKind::Param || !seen.insert(symbol).second) continue;
-        for (graph::ValueId other : module_->inputs) {
-          if (module_->values[other].name != s.name) continue;
-          routine_.named.push_back({context_.symbols.symbol(symbol), {}, other.index, {}});
-        }
-      }
+      if (!axis.is_run()) visit_dim(axis.dim);
     }
     for (TypeId item : data.items) self(self, item);
   };
   for (graph::ValueId id : module_->inputs) visit(visit, module_->values[id].type);
+  for (DimId dim : dims_read(*module_)) visit_dim(dim);
 }
 
 bool General::make_defaults() {

@@ -88,7 +88,8 @@ std::string try_all_ways(driver::Frontend& f, const model::ParamIndex& params,
     counts.unstable += expected.back().tolerance.unstable_leaves();
     counts.unstable += expected.back().tolerance.hopeless() ? 1 : 0;
   }
-  opt::Answers answers{&params, nullptr};
+  const model::ConfigValue* config = given[0].config;
+  opt::Answers answers{&params, config};
   bool passed = false, straight = false;
   for (const Way& way : kWays) {
     if (way.passes && !passed) {
@@ -96,7 +97,7 @@ std::string try_all_ways(driver::Frontend& f, const model::ParamIndex& params,
       driver::PassRequest request;
       request.options.verify = true;
       driver::PassReport report;
-      if (!run_structured_passes(f, {nullptr, &params}, request, report))
+      if (!run_structured_passes(f, {config, &params}, request, report))
         return "passes: " + errors(f);
       for (const Expected& e : expected) {
         std::string wrong = compare("passes, then evaluated", e,

@@ -37,10 +37,23 @@ InputMaker::InputMaker(const graph::Graph& graph, const TypeTable& types, const 
   for (graph::ValueId input : main_.inputs) collect(types_, main_.values[input].type, symbols_);
   std::sort(symbols_.begin(), symbols_.end());
   symbols_.erase(std::unique(symbols_.begin(), symbols_.end()), symbols_.end());
+  // Constants have one size, and may have it from the configuration: `-- rigid NAME SIZE`.
+  std::erase_if(symbols_, [&](SymbolId id) {
+    const Symbol& s = types.dims().symbol(id);
+    if (s.kind != SymbolKind::Rigid) return false;
+    std::string_view name = types.dims().names().text(s.name);
+    known_[id] = s.value.value_or(1);
+    for (std::string_view line : split(text, '\n')) {
+      std::vector<std::string_view> words = split(line, ' ');
+      bool said = words.size() == 4 && words[0] == "--" && words[1] == "rigid" && words[2] == name;
+      if (said && !s.value) known_[id] = parse_int(words[3]).value_or(1);
+    }
+    return true;
+  });
 }
 
 std::optional<graph::NamedValues> InputMaker::make() {
-  Sizes sizes;
+  Sizes sizes = known_;
   int64_t common = 1 + static_cast<int64_t>(r_.below(4));
   bool alike = made_++ % 3 == 2;
   for (SymbolId symbol : symbols_)

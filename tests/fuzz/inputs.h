@@ -33,6 +33,7 @@ class InputMaker {
   const graph::Module& main_;
   Random& r_;
   std::vector<SymbolId> symbols_;
+  Sizes known_;
   size_t made_ = 0;
 };
 

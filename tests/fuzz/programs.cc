@@ -18,10 +18,11 @@ std::string make_program(Random& random) { return Writer(random).run(); }
 
 std::string Writer::run() {
   size_t count = 1 + r_.below(3);
+  if (r_.chance(35)) constants();
   for (size_t i = 0; i < count; ++i) definition(i + 1 == count);
   std::string head;
   for (const auto& [leaf, sizes] : made_.back().leaves)
-    head += "-- param " + leaf + " " + sizes + "\n";
+    head += "-- param " + leaf.substr(leaf[0] == '/') + " " + sizes + "\n";
   return head + text_;
 }
 
@@ -32,6 +33,7 @@ std::string Writer::type(const std::vector<std::string>& axes) {
 }
 
 std::string Writer::axis() {
+  if (!sizes_.empty() && r_.chance(15)) return r_.pick(sizes_);
   if (r_.chance(62)) return r_.pick(std::vector<std::string>{"B", "S", "K", "D"});
   if (r_.chance(75)) return r_.pick(std::vector<std::string>{"1", "2", "3", "4"});
   return r_.pick(std::vector<std::string>{"2*S", "S+K", "S+1", "B*S", "D/2"});
@@ -56,6 +58,7 @@ void Writer::settle(std::vector<std::vector<std::string>>& params) {
   for (auto& param : params) {
     for (std::string& a : param) {
       bool known = true;
+      if (std::find(sizes_.begin(), sizes_.end(), a) != sizes_.end()) continue;
       for (char c : a) known = known && (c < 'A' || alone(c));
       if (!known) a = "B";
     }
@@ -77,6 +80,7 @@ void Writer::parameters(Made& made) {
   made.flag = r_.chance(30);
   made.rounds = r_.chance(20);
   made.maybe = r_.chance(25);
+  made.under = r_.chance(20);
   // A size may name an axis of a parameter.
   if (made.size && r_.chance(40)) {
     made.params[0][r_.below(made.params[0].size())] = "n";
@@ -88,9 +92,11 @@ void Writer::definition(bool main) {
   Made made;
   made.name = main ? "main" : "f" + std::to_string(made_.size() + 1);
   parameters(made);
+  made.under = made.under && !main;
   vars_.clear();
   body_.clear();
-  bound_.clear();
+  bound_ = sizes_;
+  numbers_.clear();
   counter_ = 0;
   made_now_ = &made;
   for (size_t i = 0; i < made.params.size(); ++i) {
@@ -99,7 +105,8 @@ void Writer::definition(bool main) {
       if (is_size_name(a)) bound_.push_back(a);
     }
   }
-  if (made.size) bound_.push_back("n");
+  if (made.size) bound_.push_back("n"), numbers_.push_back("n");
+  if (made.rounds) numbers_.push_back("k");
   size_t statements = 1 + r_.below(7);
   for (size_t i = 0; i < statements; ++i) statement();
   returns(made, main);
@@ -114,6 +121,10 @@ void Writer::returns(Made& made, bool main) {
     const Var& more = any();
     names += ", " + more.name;
     made.results.push_back(more.axes);
+  }
+  if (main && made.results.size() > 1 && !numbers_.empty() && r_.chance(40)) {
+    made.number = true;
+    names += ", " + r_.pick(numbers_);
   }
   header(made, main);
   text_ += body_ + "  return " + names + "\n";
@@ -133,6 +144,7 @@ std::string Writer::result_type(const Axes& axes, size_t place, bool main) {
 
 void Writer::header(const Made& made, bool main) {
   std::string signature = made.name + " ::", head = made.name;
+  if (made.under) signature += " Path ->", head += "@place";
   for (size_t i = 0; i < made.params.size(); ++i) {
     signature += " " + type(made.params[i]) + " ->";
     head += " x" + std::to_string(i);
@@ -144,6 +156,7 @@ void Writer::header(const Made& made, bool main) {
   std::string result;
   for (size_t i = 0; i < made.results.size(); ++i)
     result += (i ? ", " : "") + result_type(made.results[i], i, main);
+  if (made.number) result += ", Any";
   if (made.results.size() > 1) result = "(" + result + ")";
   text_ += signature + " " + result + "\n" + head + " = do\n";
 }
@@ -151,15 +164,17 @@ void Writer::header(const Made& made, bool main) {
 void Writer::statement() {
   using Statement = void (Writer::*)();
   static constexpr Statement kStatements[] = {
-      &Writer::elementwise, &Writer::elementwise, &Writer::scalar,    &Writer::matmul,
-      &Writer::transpose,   &Writer::reshape,     &Writer::concat,    &Writer::slice,
-      &Writer::reduce,      &Writer::unsqueeze,   &Writer::pieces,    &Writer::along,
-      &Writer::select,      &Writer::created,     &Writer::places,    &Writer::written,
-      &Writer::conditional, &Writer::loop,        &Writer::lists,     &Writer::fold,
-      &Writer::optional,    &Writer::arithmetic,  &Writer::data_loop, &Writer::data_loop,
-      &Writer::data_sizes,  &Writer::layer,       &Writer::layer,     &Writer::layers,
-      &Writer::norm,        &Writer::gated,       &Writer::attention, &Writer::attention,
-      &Writer::call,        &Writer::call,        &Writer::call};
+      &Writer::elementwise, &Writer::elementwise,   &Writer::scalar,    &Writer::matmul,
+      &Writer::transpose,   &Writer::reshape,       &Writer::concat,    &Writer::slice,
+      &Writer::reduce,      &Writer::unsqueeze,     &Writer::pieces,    &Writer::along,
+      &Writer::select,      &Writer::created,       &Writer::places,    &Writer::written,
+      &Writer::conditional, &Writer::loop,          &Writer::lists,     &Writer::fold,
+      &Writer::optional,    &Writer::arithmetic,    &Writer::data_loop, &Writer::data_loop,
+      &Writer::data_sizes,  &Writer::layer,         &Writer::layer,     &Writer::layers,
+      &Writer::norm,        &Writer::gated,         &Writer::attention, &Writer::attention,
+      &Writer::tuples,      &Writer::pairs,         &Writer::filled,    &Writer::number_sizes,
+      &Writer::configured,  &Writer::written_paths, &Writer::call,      &Writer::call,
+      &Writer::call};
   (this->*kStatements[r_.below(std::size(kStatements))])();
 }
 
@@ -263,8 +278,15 @@ void Writer::call() {
 // A call, sometimes below a path of its own.
 void Writer::bind_call(const Made& callee, std::string text, std::vector<Axes> results) {
   std::string prefix;
-  if (!callee.leaves.empty() && r_.chance(50)) prefix = "s" + std::to_string(++leaf_) + ".";
-  for (const auto& [leaf, sizes] : callee.leaves) needs(prefix + leaf, sizes);
+  bool below = !callee.leaves.empty() && r_.chance(50);
+  if (callee.under || below) prefix = "s" + std::to_string(++leaf_) + ".";
+  for (const auto& [leaf, sizes] : callee.leaves)
+    needs(leaf[0] == '/' ? leaf : prefix + leaf, sizes);
+  const std::string place = prefix.empty() ? "" : prefix.substr(0, prefix.size() - 1);
+  if (callee.under) {
+    text.insert(callee.name.size(), "@" + place);
+    prefix.clear();
+  }
   std::string names;
   for (const Axes& axes : results) {
     std::string name = fresh();
@@ -272,7 +294,7 @@ void Writer::bind_call(const Made& callee, std::string text, std::vector<Axes> r
     vars_.push_back({name, axes});
   }
   if (prefix.empty()) return line(names + " <- " + text);
-  line(names + " <- scope@" + prefix.substr(0, prefix.size() - 1) + " do");
+  line(names + " <- scope@" + place + " do");
   line("  return " + text);
 }
 

@@ -21,7 +21,8 @@ bool is_allowed(const std::string& code) {
 
 bool mentions_unknown(const TypeTable& types, TypeId type) {
   const TypeData& data = types.get(type);
-  bool any = data.kind == TypeKind::Any || (data.kind == TypeKind::Tensor && !data.known_rank);
+  bool any = data.kind == TypeKind::Any || data.kind == TypeKind::Variable ||
+             (data.kind == TypeKind::Tensor && !data.known_rank);
   for (const Axis& axis : data.axes) {
     if (axis.is_run()) continue;
     for (SymbolId symbol : types.dims().symbols(axis.dim))
@@ -75,13 +76,40 @@ NamedTensors read_params(const std::string& text, uint64_t state) {
   return out;
 }
 
+// Lines `-- config KEY VALUE` are the configuration; with a line `-- late` the front end does not
+// see it, and keys are read when the program is planned or runs.
+model::ConfigValue read_config(const std::string& text) {
+  model::ConfigValue out;
+  out.kind = model::ConfigValue::Kind::Map;
+  for (std::string_view line : split(text, '\n')) {
+    std::vector<std::string_view> words = split(line, ' ');
+    if (words.size() != 4 || words[0] != "--" || words[1] != "config") continue;
+    std::string_view value = words[3];
+    model::ConfigValue made = model::ConfigValue::of(std::string(value));
+    if (auto integer = parse_int(value))
+      made = model::ConfigValue::of(*integer);
+    else if (auto number = parse_double(value))
+      made = model::ConfigValue::of(*number);
+    if (value == "true" || value == "false") made = model::ConfigValue::of(value == "true");
+    if (value == "null") made = model::ConfigValue::null();
+    out.set(std::string(words[2]), std::move(made));
+  }
+  return out;
+}
+
+bool is_late(const std::string& text) {
+  std::vector<std::string_view> lines = split(text, '\n');
+  return std::find(lines.begin(), lines.end(), "-- late") != lines.end();
+}
+
 constexpr int kTries = 120;      // for inputs that the entry lets pass
 constexpr size_t kRuns = 12;     // evaluations, when some are found
 constexpr size_t kCompared = 2;  // of them, all ways
 
 // Evaluates with types checked. Adds to `given` some inputs that pass and one that does not.
 std::string evaluate_all(const Frontend& f, const std::string& text, const NamedTensors& params,
-                         Counts& counts, std::vector<Given>& given) {
+                         const model::ConfigValue* config, Counts& counts,
+                         std::vector<Given>& given) {
   Random random(seed_of(text));
   InputMaker maker(*f.graph, f.session->types, text, random);
   size_t runs = 0;
@@ -94,13 +122,14 @@ std::string evaluate_all(const Frontend& f, const std::string& text, const Named
     graph::EvalOptions options;
     options.check_types = true;
     options.params = &memory;
+    options.config = config;
     auto out = graph::evaluate(*f.graph, f.session->types, *inputs, options);
     if (!out && out.error().hint.empty()) {
-      if (!refused) given.push_back({*inputs, params, true});
+      if (!refused) given.push_back({*inputs, params, config, true});
       refused = true;
       continue;
     }
-    if (runs++ < kCompared) given.push_back({*inputs, params});
+    if (runs++ < kCompared) given.push_back({*inputs, params, config});
     counts.failures += out ? 0 : 1;
     if (out || is_allowed(out.error().code) || at_unknown(f, out.error())) continue;
     std::string shown;
@@ -121,13 +150,15 @@ std::string try_text(const std::string& text, Counts& counts) {
   NamedTensors params = read_params(text, seed_of(text));
   model::ParamIndex index(infos(params));
   subject.options.answers.params = &index;
+  const model::ConfigValue config = read_config(text);
+  if (!is_late(text)) subject.options.answers.config = &config;
   Frontend f = run_frontend(subject.options);
   if (std::string wrong = bug(f); !wrong.empty()) return "front end: " + wrong;
   if (!f.ok() || !f.graph) return "";
   ++counts.checked;
   if (std::string wrong = unstable(subject, f, false); !wrong.empty()) return wrong;
   std::vector<Given> given;
-  std::string wrong = evaluate_all(f, text, params, counts, given);
+  std::string wrong = evaluate_all(f, text, params, &config, counts, given);
   if (!wrong.empty() || given.empty()) return wrong;
   // What types do not say of the inputs and a caller knows.
   graph::Module& main = (*f.graph)[f.graph->main];

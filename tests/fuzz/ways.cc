@@ -84,6 +84,7 @@ Outcome evaluated(const graph::Graph& graph, const TypeTable& types, const Given
   graph::MemoryParams params;
   for (const auto& [name, tensor] : given.params) params.set(name, tensor);
   options.params = &params;
+  options.config = given.config;
   auto out = graph::evaluate(graph, types, given.inputs, options);
   Outcome outcome;
   if (!out) {

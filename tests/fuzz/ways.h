@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "graph/evaluate.h"
+#include "model/config_value.h"
 #include "model/param_source.h"
 #include "runtime/gen/model.h"
 
@@ -51,6 +52,7 @@ struct Outcome {
 struct Given {
   graph::NamedValues inputs;
   NamedTensors params;
+  const model::ConfigValue* config = nullptr;
   bool refused = false;  // by the entry of the program
 };
 Outcome evaluated(const graph::Graph& graph, const TypeTable& types, const Given& given,

@@ -30,7 +30,9 @@ class Writer {
     bool flag = false;          // then a Bool
     bool rounds = false;        // then an Int
     bool maybe = false;         // then an optional tensor like the first
+    bool under = false;         // takes a path, under which its parameters lie
     std::vector<Axes> results;  // more than one: a tuple
+    bool number = false;        // and an integer behind them
     std::vector<std::pair<std::string, std::string>> leaves;  // that it reads, with their sizes
   };
 
@@ -88,6 +90,16 @@ class Writer {
   void data_loop();
   void data_sizes();
 
+  // writer_values.cc: tuples and optional values in loops, integers as sizes, configuration, paths
+  void tuples();
+  void pairs();
+  void filled();
+  void number_sizes();
+  void configured();
+  void written_paths();
+  void constants();
+  std::string count();  // rounds of a loop
+
   // writer_layers.cc: parameters and what fused rows are made of
   void layer();
   void layers();
@@ -100,7 +112,9 @@ class Writer {
   std::vector<Made> made_;
   Made* made_now_ = nullptr;
   std::vector<Var> vars_;
-  std::vector<std::string> bound_;  // names that are sizes in the body
+  std::vector<std::string> bound_;                     // names that are sizes in the body
+  std::vector<std::string> sizes_, factors_, truths_;  // constants of the program
+  std::vector<std::string> numbers_;                   // integers of the body that may be returned
   std::vector<std::string> dtypes_;
   int counter_ = 0, leaf_ = 0;
 };
