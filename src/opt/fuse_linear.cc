@@ -53,15 +53,14 @@ const Node* own_row(const FuseContext& ctx, const Operand& operand) {
   return row && ctx.used_once(operand) ? row : nullptr;
 }
 
-bool same_type(FuseContext& ctx, const Operand& a, const Node& node) {
-  auto v = ctx.value(a);
-  return v && ctx.module().values[*v].type == ctx.module().values[node.outputs[0]].type;
-}
-
-// Puts `operand` into a free slot of a copy of `row`, which then stands at `root`.
+// Puts `operand` into a free slot of a copy of `row`, which then stands at `root`. Neither may be
+// stretched to the other's shape.
 bool absorb(FuseContext& ctx, NodeId root, const Node& row, size_t slot, const Operand& operand) {
-  if (!is_null(row.inputs[slot]) || !same_type(ctx, operand, ctx.module().nodes[root]))
-    return false;
+  const graph::Module& m = ctx.module();
+  const TypeId whole = m.values[m.nodes[root].outputs[0]].type;
+  auto v = ctx.value(operand);
+  if (!v || m.values[*v].type != whole || m.values[row.outputs[0]].type != whole) return false;
+  if (!is_null(row.inputs[slot])) return false;
   std::vector<Operand> inputs = row.inputs;
   inputs[slot] = operand;
   Operand activation = row.attrs[0].value, transpose = row.attrs[1].value;
