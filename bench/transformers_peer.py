@@ -297,7 +297,7 @@ def main() -> int:
     )
     parser.add_argument("--rounds", type=int, default=7)
     parser.add_argument(
-        "--seconds", type=float, default=9, help="of a test, after three rounds"
+        "--seconds", type=float, default=6, help="of a test, after three rounds"
     )
     parser.add_argument("--jax", help="Python of the JAX environment")
     parser.add_argument("--page", type=pathlib.Path, help="put the table into a page")
