@@ -22,8 +22,8 @@ namespace axon::cli {
 namespace {
 
 constexpr std::string_view kStages =
-    "stages: parse, resolve, materialize, normalize, elaborate, flatten, typecheck, graph-ir, "
-    "graph-ir-axon, final, plan";
+    "stages: parse, resolve, materialize, normalize, elaborate, flatten, typecheck, optimize-ast, "
+    "graph-ir, graph-ir-axon, final, plan";
 
 Error no_stage(std::string_view option, const std::string& name) {
   return {"USE-VALUE",

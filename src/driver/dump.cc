@@ -26,6 +26,7 @@ std::string dump_stage(const Frontend& f, Stage stage) {
     case Stage::Flatten:
       return write_program({f.flat->program, f.flat->main_defaults}, Level::Flat, name, session);
     case Stage::Typecheck:
+    case Stage::OptimizeAst:
       return write_typed(*f.typed, name, session);
     case Stage::GraphIrAxon:
       return write_typed(lower::raise(*f.graph, session, {.exact = true}), name, session);

@@ -9,6 +9,7 @@
 #include "graph/verify.h"
 #include "lower/lower.h"
 #include "lower/raise.h"
+#include "sema/optimize_ast.h"
 #include "sema/stage_text.h"
 #include "support/check.h"
 #include "support/instruction_count.h"
@@ -17,9 +18,9 @@
 namespace axon::driver {
 namespace {
 
-constexpr std::string_view kStages[] = {"parse",         "resolve", "materialize", "normalize",
-                                        "elaborate",     "flatten", "typecheck",   "graph-ir",
-                                        "graph-ir-axon", "final",   "plan"};
+constexpr std::string_view kStages[] = {"parse",     "resolve",       "materialize", "normalize",
+                                        "elaborate", "flatten",       "typecheck",   "optimize-ast",
+                                        "graph-ir",  "graph-ir-axon", "final",       "plan"};
 
 int64_t nodes_of(const Frontend& frontend) {
   const syntax::Ast& ast = frontend.session->ast;
@@ -158,8 +159,10 @@ void enter(Frontend& f, const FrontendOptions& options, Stage entry) {
       break;
     }
     case Stage::Typecheck:
+    case Stage::OptimizeAst:
     case Stage::GraphIrAxon:
     case Stage::Final:
+      f.ast_optimized = entry == Stage::OptimizeAst;
       f.typed = sema::read_typed(f.root, name, session);
       break;
     case Stage::GraphIr:
@@ -195,13 +198,19 @@ Frontend run_once(const FrontendOptions& options, const std::vector<std::string>
   from(Stage::Elaborate, [&] { f.elaborated = sema::elaborate(*f.normalized, session); });
   from(Stage::Flatten, [&] { f.flat = sema::flatten(*f.elaborated, session); });
   from(Stage::Typecheck, [&] { f.typed = sema::typecheck(*f.flat, options.answers, session); });
+  bool cleans = options.optimize_ast || options.stop_after == Stage::OptimizeAst;
+  if (cleans && f.typed)
+    from(Stage::OptimizeAst, [&] {
+      f.typed = sema::optimize_ast(*f.typed, session);
+      f.ast_optimized = true;
+    });
   // What a text says in its pragmas and defaults no stage has looked at.
   bool staged = entry > Stage::Parse && entry < Stage::Typecheck;
   if (staged && f.ok() && f.typed) sema::check_names(*f.typed, spelling(entry), session);
   bool lowers = !f.graph && (entry <= Stage::Typecheck || f.typed);
   if (lowers) step(f, options, Stage::GraphIr, [&] { f.graph = lower::lower(*f.typed, session); });
-  bool typed_text =
-      entry == Stage::Typecheck || entry == Stage::GraphIrAxon || entry == Stage::Final;
+  bool typed_text = entry == Stage::Typecheck || entry == Stage::OptimizeAst ||
+                    entry == Stage::GraphIrAxon || entry == Stage::Final;
   if (typed_text && f.ok() && f.graph) check_contracts(f, *f.graph, entry);
   return f;
 }
@@ -252,6 +261,8 @@ bool has_stage(const Frontend& f, Stage stage) {
       return f.flat.has_value();
     case Stage::Typecheck:
       return f.typed.has_value();
+    case Stage::OptimizeAst:
+      return f.ast_optimized;
     case Stage::GraphIr:
     case Stage::GraphIrAxon:
     case Stage::Final:

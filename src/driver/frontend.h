@@ -20,6 +20,7 @@ enum class Stage : uint8_t {
   Elaborate,
   Flatten,
   Typecheck,
+  OptimizeAst,  // off unless asked for
   GraphIr,
   GraphIrAxon,
   Final,
@@ -39,6 +40,7 @@ struct FrontendOptions {
   sema::Answers answers;                         // the checkpoint's, or null
   const sema::LibrarySource* library = nullptr;  // null: the built-in one
   Stage stop_after = Stage::GraphIr;
+  bool optimize_ast = false;  // clean the typed program before it is lowered
   // The stage that the text is of; nothing: what the text says of itself, else source.
   std::optional<Stage> from_stage;
 };
@@ -62,6 +64,7 @@ struct Frontend {
   std::optional<sema::ElaboratedProgram> elaborated;
   std::optional<sema::FlatProgram> flat;
   std::optional<sema::TypedProgram> typed;
+  bool ast_optimized = false;  // `typed` has been cleaned
   std::optional<graph::Graph> graph;
   std::vector<std::string> overlays;  // as used
   std::string overlay_note;           // why the base library was taken, when `static` was tried

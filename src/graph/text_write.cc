@@ -115,6 +115,7 @@ class Writer {
   }
 
   void write_rigid_values();
+  std::string origin(Span span) const;
   void node(const Node& node);
   void repeat(const RepeatInfo& info);
   void constraint(const Constraint& c);
@@ -183,6 +184,23 @@ void Writer::write_rigid_values() {
   }
 }
 
+// The comment that says where a node was written. What comes from a graph text says what that text
+// said.
+std::string Writer::origin(Span span) const {
+  const FileTable& files = *options_.files;
+  int line = files.line_column(span.file, span.begin).line;
+  if (!starts_with(files.text(span.file), "graph-ir "))
+    return "  -- " + files.path(span.file) + ":" + std::to_string(line);
+  std::string_view text = files.line_text(span.file, line);
+  size_t begin = text.rfind("  -- ");
+  if (begin == text.npos) return {};
+  std::string_view comment = text.substr(begin);
+  size_t colon = comment.rfind(':');
+  bool place = colon != comment.npos && comment.find('"') == comment.npos &&
+               parse_int(comment.substr(colon + 1)).has_value();
+  return place ? std::string(comment) : std::string();
+}
+
 void Writer::node(const Node& n) {
   out_ += "  ";
   bool simple = n.outputs.size() == 1 && module_->values[n.outputs[0]].type == n.type;
@@ -218,10 +236,7 @@ void Writer::node(const Node& n) {
     out_ += " from ";
     name(n.source);
   }
-  if (options_.files && n.span.valid()) {
-    int line = options_.files->line_column(n.span.file, n.span.begin).line;
-    out_ += "  -- " + options_.files->path(n.span.file) + ":" + std::to_string(line);
-  }
+  if (options_.files && n.span.valid()) out_ += origin(n.span);
   out_ += "\n";
 }
 

@@ -12,7 +12,7 @@ DEPTHS = (399, 700, 990, 10000)
 DEEP = 990
 # Blocks are indented by their depth: their texts grow with its square.
 BLOCK_DEPTHS = (399, 990, 2000)
-STAGES = ("parse", "resolve", "materialize", "normalize", "elaborate", "flatten", "typecheck", "graph-ir",
+STAGES = ("parse", "resolve", "materialize", "normalize", "elaborate", "flatten", "typecheck", "optimize-ast", "graph-ir",
           "graph-ir-axon", "final")  # fmt: skip
 
 

@@ -9,7 +9,7 @@ import checkpoints as ck
 import harness as h
 
 S = h.suite()
-STAGES = ("parse", "resolve", "materialize", "normalize", "elaborate", "flatten", "typecheck", "graph-ir",
+STAGES = ("parse", "resolve", "materialize", "normalize", "elaborate", "flatten", "typecheck", "optimize-ast", "graph-ir",
           "graph-ir-axon", "final", "plan")  # fmt: skip
 TYPE_ERROR = """-- Widths that do not agree.
 main :: Tensor[B,3] -> Tensor[B,4] -> Tensor[B,3]

@@ -97,8 +97,7 @@ std::string unstable(const Subject& subject, const Frontend& whole, bool with_fi
     FrontendOptions options = again_from(stage);
     Frontend again = run_frontend(options);
     if (!again.ok()) return where + errors(again) + options.text;
-    // Comments of the graph text name the file that each node came from.
-    if (has_stage(again, stage) && stage != Stage::GraphIr) {
+    if (has_stage(again, stage)) {
       std::string text = dump_stage(again, stage);
       if (text != options.text) return where + "text: " + first_difference(text, options.text);
     }

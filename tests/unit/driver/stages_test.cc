@@ -120,6 +120,65 @@ TEST(Stages, FactsOnSizesStay) {
   }
 }
 
+// The cleaned program: its text is stable and gives its Graph; cleaning it again changes nothing.
+void expect_clean_is_stable(const Subject& subject) {
+  FrontendOptions options = subject.options;
+  options.optimize_ast = true;
+  Frontend whole = run_frontend(options);
+  ASSERT_EQ(errors(whole), "") << subject.name;
+  std::string text = dump_stage(whole, Stage::OptimizeAst);
+  FrontendOptions from = options;
+  from.text = text;
+  from.overlays.clear();
+  from.auto_overlay = false;
+  from.optimize_ast = false;
+  Frontend again = run_frontend(from);
+  ASSERT_EQ(errors(again), "") << subject.name << text;
+  EXPECT_EQ(dump_stage(again, Stage::OptimizeAst), text) << subject.name;
+  EXPECT_EQ(graph::write_graph(*again.graph, again.session->types),
+            graph::write_graph(*whole.graph, whole.session->types))
+      << subject.name;
+  FrontendOptions typed = from;
+  typed.optimize_ast = true;
+  typed.text = dump_stage(whole, Stage::GraphIrAxon);
+  EXPECT_EQ(errors(run_frontend(typed)), "") << subject.name;
+}
+
+TEST(Stages, CleanedProgramsAreStable) {
+  for (const ZooProgram& program : zoo_programs()) {
+    Subject subject;
+    subject.name = program.name;
+    subject.options.path = program.name + ".axon";
+    subject.options.text = std::string(program.text);
+    expect_clean_is_stable(subject);
+  }
+  for (const char* folder : {"sema", "native"}) {
+    for (const Subject& subject : corpus(folder)) {
+      if (run_frontend(subject.options).ok()) expect_clean_is_stable(subject);
+    }
+  }
+}
+
+TEST(Stages, CleaningTakesAtomsAndLiterals) {
+  FrontendOptions options;
+  options.path = "main.axon";
+  options.stop_after = Stage::OptimizeAst;
+  options.text =
+      "unused :: Tensor[B] -> Tensor[B]\nunused x = x\n\n"
+      "main :: Tensor[B] -> Tensor[B]\nmain x = do\n"
+      "  y <- x\n  k <- 2 + 3 * 4\n  z <- y * k\n  x <- z + y\n  w <- x + y\n  return w\n";
+  Frontend f = run_frontend(options);
+  ASSERT_EQ(errors(f), "");
+  EXPECT_EQ(dump_stage(f, Stage::OptimizeAst),
+            "{-# STAGE \"optimize-ast\" #-}\n{-# MAIN \"main\" #-}\n\n"
+            "main :: Tensor[B] -> Tensor[B]\nmain x = do\n"
+            "  y <- (x :: Tensor[B])\n"
+            "  z <- (((x :: Tensor[B]) * (14 :: Int)) :: Tensor[B])\n"
+            "  x <- (((z :: Tensor[B]) + (x :: Tensor[B])) :: Tensor[B])\n"
+            "  w <- (((x :: Tensor[B]) + (y :: Tensor[B])) :: Tensor[B])\n"
+            "  return (w :: Tensor[B])\n");
+}
+
 TEST(Stages, WarningsAreTheSame) {
   constexpr const char* kText = R"(import Tensor
 
