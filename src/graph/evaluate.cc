@@ -345,6 +345,11 @@ Result<EvalValue> Evaluator::repeat(Frame& frame, const Node& n) {
     AXON_TRY(Values next, call(info.callee, std::move(args), false));
     // A step may return its carries as one tuple.
     if (next.size() == 1 && count > 1) next = Values(std::move(next[0].items));
+    if (next.size() > 1 && count == 1) {  // and one carry may be a tuple
+      EvalValue whole = EvalValue::tuple(std::move(next));
+      next.clear();
+      next.push_back(std::move(whole));
+    }
     if (next.size() != std::max<size_t>(count, 1)) {
       return eval_error(Diag::RunDestructure, {count, next.size()});
     }

@@ -57,6 +57,7 @@ struct DimFact {
   DimId left, right;
   Span span;
   bool or_one = false;  // a `left` of 1 will do as well
+  NameId tensor;        // the parameter that has the size `right`, where it is one's
 };
 
 // A loop whose rounds fall into classes (design.md 2, layer classes). The flat module has the nodes

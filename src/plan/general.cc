@@ -86,6 +86,7 @@ runtime::RoutineId General::run() {
 }
 
 bool General::compile(graph::ModuleId id) {
+  id_ = id;
   module_ = &graph_[id];
   span_ = module_->span;
   routine_ = {};

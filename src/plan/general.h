@@ -1,10 +1,12 @@
 // A structured Graph as general instructions: one routine for each definition that MAIN reaches.
 #pragma once
 
+#include <optional>
 #include <unordered_map>
 #include <unordered_set>
 #include <vector>
 
+#include "graph/eval_value.h"
 #include "graph/graph.h"
 #include "plan/context.h"
 
@@ -12,7 +14,9 @@ namespace axon::plan {
 
 class General {
  public:
-  General(Context& context, const graph::Graph& graph) : context_(context), graph_(graph) {}
+  // `config` answers reads that are left in the graph; it may be null.
+  General(Context& context, const graph::Graph& graph, const model::ConfigValue* config)
+      : context_(context), graph_(graph), config_(config) {}
   // The routine of MAIN, and all others in the program. Invalid after an error, which is in the
   // sink.
   runtime::RoutineId run();
@@ -56,15 +60,25 @@ class General {
   bool path(const graph::Path& path, Register out);
   void global(graph::ModuleId id, Register out);
   void dim(DimId dim, Register out);
+  // general_config.cc: reads of the configuration
+  bool about_config(graph::ModuleId id);
+  std::optional<graph::EvalValue> known(const graph::Operand& operand);
+  std::optional<graph::EvalValue> asked(graph::ModuleId id, std::vector<graph::EvalValue> inputs);
+  bool answer(graph::ModuleId id, const std::vector<graph::Operand>& operands, Register out);
+  bool write(const graph::EvalValue& value, Register out);
+
   Register temporary() { return routine_.registers++; }
   runtime::GeneralInstr& emit(runtime::GeneralInstr instr);
 
   Context& context_;
   const graph::Graph& graph_;
+  const model::ConfigValue* config_;
+  std::unordered_map<graph::ModuleId, bool, IdHash> about_config_;
   std::vector<bool> reached_;  // by ModuleId
   std::vector<graph::ModuleId> order_;
   std::vector<runtime::RoutineId> routines_;  // by ModuleId
   std::unordered_map<TypeId, runtime::PatternId, IdHash> patterns_;
+  graph::ModuleId id_;  // the module that is being compiled
   const graph::Module* module_ = nullptr;
   runtime::Routine routine_;
   std::unordered_set<SymbolId, IdHash> used_;  // symbols that the module reads as numbers

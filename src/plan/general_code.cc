@@ -41,6 +41,12 @@ bool General::apply(Op op, graph::ModuleId callee, const std::vector<graph::Oper
     return fail(fmt::format("`{}`", axon::spelling(op)),
                 "fused rows stand in flat modules only; plan the graph before fusion");
   }
+  if (op == Op::CoreCall && about_config(callee) && instr.outputs.size() == 1) {
+    if (answer(callee, inputs, instr.outputs[0])) return true;
+    if (!about_config(id_))
+      return fail(fmt::format("`{}`", context_.names.text(graph_[callee].name)),
+                  "a read of the configuration is not decided");
+  }
   for (const graph::Operand& input : inputs) {
     instr.inputs.push_back(-1);
     if (!operand(input, instr.inputs.back())) return false;
@@ -74,9 +80,10 @@ bool General::apply(Op op, graph::ModuleId callee, const std::vector<graph::Oper
 
 bool General::primitive(Op op, const std::vector<graph::Operand>& inputs,
                         const std::vector<graph::Attr>& attrs, GeneralInstr instr) {
-  // Reads that have an answer were replaced by it before.
+  // Reads that have an answer were replaced by it before; modules that are only about them are
+  // answered where they are called.
   std::string_view name = axon::spelling(op);
-  if (name.substr(0, 7) == "config_")
+  if (name.substr(0, 7) == "config_" && !about_config(id_))
     return fail(fmt::format("`{}`", name), "a config read is not decided; a checkpoint is needed");
   const OpSignature& signature = op_signature(op);
   instr.code = GeneralCode::Apply;
@@ -197,6 +204,7 @@ bool General::operand_into(const graph::Operand& o, Register out) {
 }
 
 void General::global(graph::ModuleId id, Register out) {
+  if (answer(id, {}, out)) return;
   GeneralInstr instr;
   instr.code = GeneralCode::Global;
   instr.routine = routines_[static_cast<size_t>(id.index)];

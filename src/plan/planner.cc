@@ -222,6 +222,7 @@ void Planner::add_checks(Call& call, const opt::Specialised& flat) {
     check.what =
         fmt::format("`{}` {} `{}`{}", context_.dims.show(fact.left),
                     eq ? "==" : "<=", context_.dims.show(fact.right), fact.or_one ? ", or 1" : "");
+    if (fact.tensor.valid()) check.what += fmt::format(", a size of `{}`,", text_of(fact.tensor));
     if (options_.files && fact.span.valid()) {
       check.what += fmt::format(" at {}:{}", options_.files->path(fact.span.file),
                                 options_.files->line_column(fact.span.file, fact.span.begin).line);
@@ -309,7 +310,7 @@ std::optional<runtime::Program> plan_general(const graph::Graph& graph, TypeTabl
   runtime::Phase phase;
   phase.name = "call";
   phase.masked = true;
-  phase.routine = General(context, graph).run();
+  phase.routine = General(context, graph, answers.config).run();
   if (!phase.routine.valid()) return std::nullopt;
   phase.arena_bytes = program.constant(0);
   if (!note.empty()) phase.notes.push_back("general instructions: " + note);

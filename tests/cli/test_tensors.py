@@ -255,5 +255,84 @@ def test_given(model: pathlib.Path) -> None:
     refuses("more than the machine has", "MEM-", zeros, x=x, n=many)
 
 
+def test_programs(model: pathlib.Path) -> None:
+    """Programs whose answers have a closed form: sizes of parameters, placeholders, tuples, configuration."""
+    inputs, outputs = S.folder / "p.safetensors", S.folder / "p.out.safetensors"
+    stored = read_safetensors(model / "model.safetensors")
+
+    def weights(name: str) -> list:
+        data = stored[name][2]
+        return list(struct.unpack(f"<{len(data) // 4}f", data))
+
+    def forward(text: str, x: list, shape: list, n: int):
+        data = struct.pack(f"<{len(x)}fq", *x, n)
+        entries = {
+            "x": {"dtype": "F32", "shape": shape, "data_offsets": [0, len(x) * 4]},
+            "n": {
+                "dtype": "I64",
+                "shape": [],
+                "data_offsets": [len(x) * 4, len(data)],
+            },
+        }
+        inputs.write_bytes(ck.raw_safetensors(entries, data))
+        file = S.folder / "p.axon"
+        file.write_text(text)
+        words = ["--program", file, "--math", "exact", "-q", "-o", outputs]
+        return S.run("forward", model, "--inputs", inputs, *words)
+
+    def gives(title: str, text: str, x: list, shape: list, want: list, n: int) -> None:
+        S.answers(title, forward(text, x, shape, n), 0)
+        data = list(read_safetensors(outputs).values())[0][2]
+        found = struct.unpack(f"<{len(data) // 4}f", data)
+        near = len(found) == len(want) and all(
+            abs(a - b) <= 1e-5 * (1 + abs(b)) for a, b in zip(found, want)
+        )
+        S.check(title, near, f"{found[:4]} {want[:4]}")
+
+    row = [0.25 * (i - 5) for i in range(ck.HIDDEN)]
+    gain = weights("model.norm.weight")
+    text = "import NN\nmain :: Tensor[B,S,D] -> Int -> Tensor[B,S,D]\nmain x n = NN.rmsnorm@@model.norm x\n"
+    root = (sum(v * v for v in row) / len(row) + 1e-6) ** 0.5
+    want = [v / root * g for v, g in zip(row, gain)]
+    gives("a gain of the input's width", text, row, [1, 1, ck.HIDDEN], want, 0)
+    done = forward(text, row[:5], [1, 1, 5], 0)
+    said = str(done.err)
+    named = "RUN-SHAPE" in said and "model.norm.weight" in said
+    S.check("an input of another width", done.status == 1 and named, str(done))
+    text = (
+        "import Params\nmain :: Tensor[D] -> Int -> Tensor[D]\n"
+        "main x n = x * Params.param @@'model.layers.{n}.input_layernorm.weight'\n"
+    )
+    for n in range(ck.LAYERS):
+        gain = weights(f"model.layers.{n}.input_layernorm.weight")
+        want = [v * g for v, g in zip(row, gain)]
+        gives(f"a placeholder of {n}", text, row, [ck.HIDDEN], want, n)
+    text = (
+        "main :: Tensor[A] -> Int -> Tensor[A]\nmain x n = do\n  p <- (x, 1)\n"
+        "  p <- for i <- [0..n) carry (p) do\n    a, b <- p\n    yield (a * b, b + 1)\n"
+        "  a, b <- p\n  return a\n"
+    )
+    for n, factor in ((0, 1), (1, 1), (4, 24)):
+        want = [v * factor for v in row]
+        gives(f"a tuple through {n} rounds", text, row, [ck.HIDDEN], want, n)
+    for read, factor in (
+        ("Config.int @@hidden_size", ck.HIDDEN),
+        ("Config.int @@nothing default=3", 3),
+        ("(Config.has_key @@hidden_size) ? 2 : 5", 2),
+    ):
+        text = (
+            f"import Config\nN <- {read}\nmain :: Tensor[B] -> Int -> Tensor[B]\nmain x n = do\n"
+            "  x <- for i <- [0..n) carry (x) do\n    yield x * N\n  return x\n"
+        )
+        file = S.folder / "c.axon"
+        file.write_text(text)
+        stages = ["resolve", "normalize", "flatten", "typecheck", "graph-ir"]
+        for stage in [None, *stages]:
+            words = ["dump", file, "-q", "--stage", stage]
+            staged = S.run(*words).out if stage else text
+            want = [v * factor**2 for v in row]
+            gives(f"{read} from {stage}", staged, row, [ck.HIDDEN], want, 2)
+
+
 if __name__ == "__main__":
-    S.run_all(test_forward, test_given, test_embed)
+    S.run_all(test_forward, test_given, test_programs, test_embed)

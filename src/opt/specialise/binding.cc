@@ -138,8 +138,10 @@ bool Specialiser::check_type(Frame& frame, TypeId type, TreeId id) {
     DimId want = resolve_dim(frame, declared[i]);
     if (!want.valid()) continue;
     std::optional<int64_t> a = dims_.as_integer(want), b = dims_.as_integer(tree.dims[i]);
-    if (!a || !b || *a == *b) continue;
     auto param = params_.find(tree.value);
+    if (!a && b && param != params_.end() && !depends_on_round(want))
+      bind_width(want, *b, param->second);
+    if (!a || !b || *a == *b) continue;
     if (param != params_.end()) {
       spoil(param->second, types_.show(type));
       unsure_ = true;

@@ -89,7 +89,21 @@ bool Inference::proves_le(DimId a, DimId b) {
   return dims_.proves_le(a, b, [&](SymbolId symbol) { return options_.least(dims_, symbol); });
 }
 
-bool Inference::broadcast(std::vector<DimId>& into, const std::vector<DimId>& other) {
+// A size of the call faces a number: where the result is declared to have the size of the call, it
+// is that number, since a 1 would become it.
+bool Inference::settled_by_type(DimId& into, DimId other, size_t from_end) {
+  if (from_end > declared.size()) return false;
+  const DimId want = declared[declared.size() - from_end];
+  const DimId number = dims_.as_integer(into) ? into : other;
+  if (!want.valid() || dims_.as_integer(want) || !dims_.as_integer(number)) return false;
+  if (want != (number == into ? other : into)) return false;
+  facts.push_back({DimFact::Relation::Eq, want, number, {}});
+  into = want;
+  return true;
+}
+
+// `whole`: the axes are all that the result has.
+bool Inference::broadcast(std::vector<DimId>& into, const std::vector<DimId>& other, bool whole) {
   std::vector<DimId> a = into, b = other;
   if (a.size() < b.size()) std::swap(a, b);
   DimId one = dims_.integer(1);
@@ -101,6 +115,7 @@ bool Inference::broadcast(std::vector<DimId>& into, const std::vector<DimId>& ot
       x = b[i];
       continue;
     }
+    if (whole && settled_by_type(x, b[i], b.size() - i)) continue;
     error = fmt::format("sizes `{}` and `{}` do not broadcast", dims_.show(x), dims_.show(b[i]));
     return false;
   }
@@ -110,7 +125,7 @@ bool Inference::broadcast(std::vector<DimId>& into, const std::vector<DimId>& ot
 
 bool Inference::broadcast_args(size_t from, size_t to, std::vector<DimId>& out) {
   for (size_t i = from; i < to && i < args_.size(); ++i) {
-    if (tree(i).kind == Tree::Kind::Tensor && !broadcast(out, tree(i).dims)) return false;
+    if (tree(i).kind == Tree::Kind::Tensor && !broadcast(out, tree(i).dims, true)) return false;
   }
   return true;
 }

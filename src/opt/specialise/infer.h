@@ -22,6 +22,8 @@ class Inference {
   bool several = false;  // the result is a list (split, chunk)
   std::vector<DimFact> facts;
   std::string error;
+  // Axes of an elementwise result by its type; empty, or invalid where not known.
+  std::vector<DimId> declared;
 
  private:
   const Tree& tree(size_t i) const;
@@ -44,7 +46,8 @@ class Inference {
   bool surely_le(DimId a, DimId b);
   void at_most(DimId a, DimId b);
   bool proves_le(DimId a, DimId b);
-  bool broadcast(std::vector<DimId>& into, const std::vector<DimId>& other);
+  bool broadcast(std::vector<DimId>& into, const std::vector<DimId>& other, bool whole = false);
+  bool settled_by_type(DimId& into, DimId other, size_t from_end);
   bool broadcast_args(size_t from, size_t to, std::vector<DimId>& out);
   DType promoted(size_t from, size_t to) const;
   DimId product(const std::vector<DimId>& shape);

@@ -109,6 +109,21 @@ bool Specialiser::entry_facts(Frame& frame) {
   return true;
 }
 
+// Whether an input is null, true or false, where that is known of this shape of call.
+std::optional<bool> Specialiser::known_guard(Frame& frame, const graph::Fact& guard) {
+  using graph::Relation;
+  const graph::Ref* ref = guard.left.get<graph::Ref>();
+  if (!ref || guard.relation < Relation::IsTrue) return std::nullopt;
+  TreeId id = frame.values[static_cast<size_t>(ref->value.index)];
+  if (!id.valid()) return std::nullopt;
+  const Tree& tree = forest_[id];
+  const bool null = tree.kind == Tree::Kind::Null;
+  if (guard.relation == Relation::IsNull) return null;
+  if (guard.relation == Relation::NotNull) return !null;
+  if (null || tree.kind != Tree::Kind::Bool) return std::nullopt;
+  return tree.boolean == (guard.relation == Relation::IsTrue);
+}
+
 bool Specialiser::entry_fact(Frame& frame, const graph::Constraint& constraint) {
   auto side = [&](const graph::Operand& o, DimId& out) {
     if (const graph::LitInt* literal = o.get<graph::LitInt>()) out = dims_.integer(literal->value);
@@ -122,14 +137,16 @@ bool Specialiser::entry_fact(Frame& frame, const graph::Constraint& constraint) 
   fact.span = constraint.span;
   if (!side(constraint.fact.left, fact.left) || !side(constraint.fact.right, fact.right))
     return false;
-  if (!constraint.guards.empty()) {
-    const graph::Fact& guard = constraint.guards[0];
+  for (const graph::Fact& guard : constraint.guards) {
+    std::optional<bool> holds = known_guard(frame, guard);
+    if (holds == false) return true;  // of a branch that this call does not take
+    if (holds == true) continue;
     DimId left, one;
     bool sizes = side(guard.left, left) && side(guard.right, one);
-    fact.or_one = eq && constraint.guards.size() == 1 && sizes &&
-                  guard.relation == graph::Relation::Ne && left == fact.left &&
-                  one == dims_.integer(1);
-    if (!fact.or_one) return false;
+    bool or_one = eq && sizes && guard.relation == graph::Relation::Ne && left == fact.left &&
+                  one == dims_.integer(1) && !fact.or_one;
+    if (!or_one) return false;
+    fact.or_one = true;
   }
   if (!fact.left.valid() || !fact.right.valid() || fact.left == fact.right) return true;
   // Between numbers it was looked at when the program was checked; what is left of such facts is
@@ -243,6 +260,7 @@ TreeId Specialiser::evaluate(Frame& frame, Op op, graph::ModuleId callee,
     Args args;
     if (!gather_args(frame, op, inputs, attrs, args)) return {};
     if (op == Op::ParamsParam) return param(frame, key_of(TreeId{}, args[0]), type);
+    declared_ = declared_shape(frame, inputs, type);
     return primitive(op, std::move(args));
   }
   Args args;
@@ -267,6 +285,7 @@ TreeId Specialiser::evaluate(Frame& frame, Op op, graph::ModuleId callee,
     default:
       break;
   }
+  declared_ = declared_shape(frame, inputs, type);
   if (op_info(op).op_class == OpClass::Core && args.size() == 2)
     return binary(op, args[0], args[1]);
   return fail(

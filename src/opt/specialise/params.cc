@@ -279,7 +279,7 @@ TreeId Specialiser::layernorm(const Args& args) {
   TreeId eps = coerce(args[2], types_.float_());
   if (!eps.valid()) return {};
   const model::Resolved* weight = read_weight(weight_key, {dims_.as_integer(x.dims.back())});
-  if (weight) bind_width(x.dims.back(), weight->shape[0]);
+  if (weight) bind_width(x.dims.back(), weight->shape[0], weight_key);
   bool has_bias = bias && read_bias(bias_key, {dims_.as_integer(x.dims.back())});
   std::vector<graph::Operand> operands(7);
   operands[0] = path_literal(forest_[args[0]].text);

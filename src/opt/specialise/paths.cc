@@ -49,6 +49,10 @@ NameId Specialiser::path_text(Frame& frame, const graph::Path& path) {
     }
     std::optional<int64_t> value =
         t.kind == Tree::Kind::Int ? dims_.as_integer(t.dim) : std::nullopt;
+    if (!value && t.kind == Tree::Kind::Int) {
+      fail(fmt::format("placeholder `{{{}}}` is known only at run time", names_.text(piece.text)));
+      return {};
+    }
     if (!value) {
       report(Diag::RunPlaceholder, {std::string(names_.text(piece.text)), opt::spelling(t.kind)});
       return {};

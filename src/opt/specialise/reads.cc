@@ -106,9 +106,10 @@ const model::Resolved* Specialiser::read_weight(NameId key, const Wants& wants) 
 }
 
 // A width that only the call knows must be that of the weight then.
-void Specialiser::bind_width(DimId dim, int64_t wanted) {
-  if (dims_.as_integer(dim) || is_guess(dim)) return;
+void Specialiser::bind_width(DimId dim, int64_t wanted, NameId key) {
+  if (dims_.as_integer(dim)) return;
   DimFact fact;
+  fact.tensor = at(key, round_);
   fact.left = dim;
   fact.right = dims_.integer(wanted);
   add_fact(fact);
@@ -126,7 +127,7 @@ Specialiser::Matrix Specialiser::read_matrix(NameId key, bool banked, bool trans
   Matrix made;
   if (weight) {
     size_t lead = banked ? 1 : 0;
-    bind_width(in, weight->shape[lead + (transpose ? 0 : 1)]);
+    bind_width(in, weight->shape[lead + (transpose ? 0 : 1)], key);
     if (!out) out = weight->shape[lead + (transpose ? 1 : 0)];
     if (banked) made.bank = weight->shape[0];
   }
@@ -171,13 +172,15 @@ TreeId Specialiser::misfit(const Args& args) {
   if (param.dims.size() > other.dims.size()) return {};
   Wants wants;  // leading axes that no constant faces are not wanted
   std::vector<int64_t> found;
+  bool differs = false;
   for (size_t axis = 0; axis < param.dims.size(); ++axis) {
     DimId dim = other.dims[other.dims.size() - param.dims.size() + axis];
     found.push_back(dims_.as_integer(param.dims[axis]).value_or(1));
     std::optional<int64_t> want = found.back() == 1 ? 1 : dims_.as_integer(dim);
+    differs |= (want && *want != found.back()) || is_guess(dim);
     if (want || !wants.empty()) wants.push_back(want);
   }
-  if (fits(found, wants)) return {};
+  if (!differs || fits(found, wants)) return {};  // only a call knows
   spoil((i == 0 ? first : second)->second, show(wants, found));
   return args[1 - i];
 }

@@ -58,6 +58,7 @@ class Specialiser {
   bool run_main(const std::vector<TreeId>& inputs);
   bool bind_main(Frame& frame, const std::vector<TreeId>& inputs);
   bool entry_facts(Frame& frame);
+  std::optional<bool> known_guard(Frame& frame, const graph::Fact& guard);
   bool entry_fact(Frame& frame, const graph::Constraint& constraint);
   TreeId run_module(graph::ModuleId id, const Args& args, const graph::Node* call,
                     const Frame* caller);
@@ -169,7 +170,7 @@ class Specialiser {
   };
   Matrix read_matrix(NameId key, bool banked, bool transpose, std::optional<int64_t> out, DimId in);
   bool read_bias(NameId key, const Wants& wants);
-  void bind_width(DimId dim, int64_t wanted);
+  void bind_width(DimId dim, int64_t wanted, NameId key);
   ParamRead& note_read(NameId key, ParamRead::Outcome outcome);
   void repeat_reads(const WrittenRound& written, int64_t round);
   void spoil(NameId key, std::string wants);
@@ -182,12 +183,14 @@ class Specialiser {
 
   // tensors.cc: nodes of the flat module
   TreeId tensor_op(Op op, const Args& args);
+  std::vector<DimId> declared_shape(Frame& frame, const std::vector<graph::Operand>& inputs,
+                                    TypeId type);
   TreeId simplify(Op op, const Args& args);  // a value that exists already, or invalid
   TreeId whole_assignment(const Args& args);
   bool to_operand(TreeId tree, graph::Operand& out);
   graph::Operand integer_operand(DimId dim);
   Origin origin();
-  void add_fact(DimFact fact);
+  void add_fact(DimFact fact);  // of the call; nothing where a size is a guess
 
   // uniform.cc: tensors filled with one number
   std::optional<double> uniform(TreeId tree);
@@ -211,6 +214,7 @@ class Specialiser {
   Emitter emitter_;         // into out_
   Frame* frame_ = nullptr;  // being executed
   const graph::Node* node_ = nullptr;
+  std::vector<DimId> declared_;  // axes that the type of the operation's result has, see there
   std::vector<TreeId> globals_;  // by ModuleId; invalid: not evaluated yet
   std::unordered_map<NameId, std::optional<model::Resolved>, IdHash> resolved_;
   std::unordered_map<graph::ValueId, double, IdHash> uniform_;

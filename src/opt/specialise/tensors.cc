@@ -1,6 +1,8 @@
 // Nodes of the flat module: operands, results, and what needs no node after all.
 #include <fmt/format.h>
 
+#include <utility>
+
 #include "opt/specialise/infer.h"
 #include "opt/specialise/specialiser.h"
 
@@ -77,7 +79,31 @@ bool Specialiser::to_operand(TreeId id, graph::Operand& out) {
   return true;
 }
 
+// The sizes that the result has by its type, where something says them: names that are known here,
+// or an operand of the same type (`..S`). An invalid size is not known; empty: none is.
+std::vector<DimId> Specialiser::declared_shape(Frame& frame,
+                                               const std::vector<graph::Operand>& inputs,
+                                               TypeId type) {
+  if (!type.valid()) return {};
+  const TypeId plain = types_.strip_optional(type);
+  const TypeData data = types_.get(plain);  // a copy: evaluating a global may make types
+  if (data.kind != TypeKind::Tensor || !data.known_rank) return {};
+  for (const graph::Operand& input : inputs) {
+    const graph::Ref* ref = input.get<graph::Ref>();
+    if (!ref || graph_[frame.id].values[ref->value].type != plain) continue;
+    TreeId tree = frame.values[static_cast<size_t>(ref->value.index)];
+    if (is_tensor(tree)) return forest_[tree].dims;
+  }
+  std::vector<DimId> out;
+  for (const auto& axis : data.axes) {
+    if (axis.is_run()) return {};
+    out.push_back(resolve_dim(frame, axis.dim));
+  }
+  return out;
+}
+
 void Specialiser::add_fact(DimFact fact) {
+  if (is_guess(fact.left) || is_guess(fact.right)) return;
   for (const DimFact& known : out_.facts) {
     if (known.relation == fact.relation && known.left == fact.left && known.right == fact.right &&
         known.or_one == fact.or_one)
@@ -96,12 +122,19 @@ TreeId Specialiser::tensor_op(Op op, const Args& given) {
   TreeId known = simplify(op, args);
   if (known.valid() || failed_) return known;
   Inference inference(forest_, dims_, options_, args);
+  inference.declared = std::exchange(declared_, {});
   if (!inference.run(op)) {
     TreeId other = misfit(args);
     return other.valid() ? other : fail(inference.error);
   }
   if (inference.results.empty()) return fail("it gives no piece");
-  for (const DimFact& fact : inference.facts) add_fact(fact);
+  for (DimFact fact : inference.facts) {
+    for (TreeId arg : args) {
+      auto param = is_tensor(arg) ? params_.find(forest_[arg].value) : params_.end();
+      if (param != params_.end()) fact.tensor = at(param->second, round_);
+    }
+    add_fact(fact);
+  }
   TreeId uniform = fold_uniform(op, args, inference.results);
   if (uniform.valid() || failed_) return uniform;
   std::vector<graph::Operand> operands(args.size());

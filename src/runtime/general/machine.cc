@@ -340,6 +340,11 @@ Result<Datum> Machine::loop(Frame& frame, const GeneralInstr& instr) {
       if (!next[0].is_sequence()) return run_error(Diag::RunDestructure, {count, 1});
       next = Data(*next[0].items);
     }
+    if (next.size() > 1 && count == 1) {  // and one carry may be a tuple
+      Datum whole = Datum::tuple(std::move(next));
+      next.clear();
+      next.push_back(std::move(whole));
+    }
     if (next.size() != std::max<size_t>(count, 1))
       return run_error(Diag::RunDestructure, {count, next.size()});
     if (count > 0) carries = std::move(next);
