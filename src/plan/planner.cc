@@ -330,14 +330,11 @@ std::optional<runtime::Program> plan(const graph::Graph& graph, TypeTable& types
   };
   if (options.general == General::Always) return general({});
   size_t before = sink.all().size();
-  std::optional<runtime::Program> program = Planner(graph, types, answers, options, sink).run();
+  Planner planner(graph, types, answers, options, sink);
+  std::optional<runtime::Program> program = planner.run();
   if (program || options.general == General::Never) return program;
   // Of several calls that a plan is for, one without an optional input may be bound to fail.
-  const std::vector<graph::ValueId>& inputs = graph[graph.main].inputs;
-  const bool several =
-      options.given.empty() && std::any_of(inputs.begin(), inputs.end(), [&](graph::ValueId id) {
-        return graph[graph.main].values[id].optional;
-      });
+  const bool several = planner.has_choices();
   std::string note;  // what no straight line can say, if there is nothing else
   for (size_t i = before; i < sink.all().size(); ++i) {
     const Diagnostic& d = sink.all()[i];

@@ -19,6 +19,11 @@ class Planner {
   // Nothing after an error. Parameters that are missing or wrong end only the phase that reads
   // them, so that the others name theirs too.
   std::optional<runtime::Program> run();
+  // Whether there is a phase for each choice of optional inputs.
+  bool has_choices() const {
+    return options_.given.empty() && !roles_.cached() && !roles_.encoder && roles_.padding() < 0 &&
+           !extra_inputs().empty();
+  }
 
  private:
   enum class Kind : uint8_t { Start, Extend, Score };
