@@ -96,7 +96,11 @@ def arrays(out) -> dict[str, np.ndarray]:
 
 
 def load(axon: Axon, request: Request, scratch: pathlib.Path) -> Jax:
-    """The target for one checkpoint."""
+    """The target for one checkpoint; what was compiled for those before is let go.
+
+    Each compiled function holds memory maps, of which a process may have some ten thousand.
+    """
+    jax.clear_caches()
     module = load_module(emitted(axon, request, "jax", scratch))
     params, _ = module.load(request.folder)
     return Jax(module, params)
