@@ -116,18 +116,21 @@ def run(build: pathlib.Path) -> int:
         for test, passed in results_of(program, tests_of(program)).items():
             tests.setdefault(rule_of(test) or "", []).append((f"{name} {test}", passed))
     names = titles()
-    gaps = failures = 0
+    gaps = 0
+    failed: list[str] = []
     for rule in RULES:
         print(f"{rule:5} {names.get(rule, '')}")
         for test, passed in tests[rule]:
-            failures += not passed
+            failed += [] if passed else [test]
             print(f"      {'pass' if passed else 'FAIL'}  {test}")
         if not tests[rule]:
             gaps += 1
             print("      GAP   no test")
     count = sum(len(found) for found in tests.values())
-    print(f"{len(RULES)} rules, {count} tests, {gaps} gaps, {failures} failures")
-    return 1 if gaps or failures else 0
+    for test in failed:
+        print(f"FAIL {test}")
+    print(f"{len(RULES)} rules, {count} tests, {gaps} gaps, {len(failed)} failures")
+    return 1 if gaps or failed else 0
 
 
 if __name__ == "__main__":

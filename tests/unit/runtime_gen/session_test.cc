@@ -1,30 +1,13 @@
 // Sessions against the written-out forward pass: chunks, capacities, padding, rows, cutting,
 // saving.
-// The counting operators below hand memory to malloc and free, which GCC takes for a mismatch where
-// it inlines one of the two.
-#pragma GCC diagnostic ignored "-Wmismatched-new-delete"
 
 #include "runtime/gen/session.h"
 
 #include <gtest/gtest.h>
 
-#include <cstdlib>
-#include <new>
-
 #include "../runtime_bind/tiny_model.h"
+#include "../support/counted_allocations.h"
 #include "runtime/gen/generate.h"
-
-namespace {
-size_t g_allocations = 0;
-}
-void* operator new(size_t size) {
-  ++g_allocations;
-  void* at = std::malloc(size > 0 ? size : 1);
-  if (at == nullptr) std::abort();
-  return at;
-}
-void operator delete(void* at) noexcept { std::free(at); }
-void operator delete(void* at, size_t) noexcept { std::free(at); }
 
 namespace axon::runtime::test {
 namespace {
