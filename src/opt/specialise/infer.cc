@@ -308,7 +308,9 @@ bool Inference::chunk() {
   if (!extent) {
     DimId n = dims_.integer(*parts);
     shape[at] = dims_.div(x().dims[at], n);
-    if (!equal(dims_.mul(shape[at], n), x().dims[at])) return false;
+    // Pieces of an extent that cannot be divided differ in size.
+    const DimId left = dims_.mod(x().dims[at], n), zero = dims_.integer(0);
+    if (left != zero) needed.push_back({DimFact::Relation::Eq, left, zero, {}});
     for (int64_t i = 0; i < *parts; ++i) give(shape, x().dtype);
     return true;
   }
@@ -507,6 +509,8 @@ bool Inference::run(Op op) {
     case Op::ActivationsGegelu: {
       std::vector<DimId> shape = x().dims;
       if (shape.empty()) return no("no axis to halve");
+      const DimId left = dims_.mod(shape.back(), dims_.integer(2)), zero = dims_.integer(0);
+      if (left != zero && !equal(left, zero)) return false;
       shape.back() = dims_.div(shape.back(), dims_.integer(2));
       return give(shape, x().dtype);
     }

@@ -21,6 +21,7 @@ class Inference {
   std::vector<Emitter::Result> results;
   bool several = false;  // the result is a list (split, chunk)
   std::vector<DimFact> facts;
+  std::vector<DimFact> needed;  // that must be known: without them the results are others
   std::string error;
   // Axes of an elementwise result by its type; empty, or invalid where not known.
   std::vector<DimId> declared;

@@ -1,6 +1,7 @@
 // Nodes of the flat module: operands, results, and what needs no node after all.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <utility>
 
 #include "opt/specialise/infer.h"
@@ -128,7 +129,20 @@ TreeId Specialiser::tensor_op(Op op, const Args& given) {
     return other.valid() ? other : fail(inference.error);
   }
   if (inference.results.empty()) return fail("it gives no piece");
+  for (const DimFact& fact : inference.needed) {
+    bool known = std::any_of(out_.facts.begin(), out_.facts.end(), [&](const DimFact& other) {
+      return other.relation == fact.relation && other.left == fact.left &&
+             other.right == fact.right;
+    });
+    if (!known) return fail("its pieces may have different sizes");
+  }
   for (DimFact fact : inference.facts) {
+    // An axis of one is stretched instead, if the caller gives that.
+    bool may_stretch = op == Op::Expand &&
+                       std::any_of(out_.facts.begin(), out_.facts.end(), [&](const DimFact& k) {
+                         return k.or_one && k.left == fact.left && k.right == fact.right;
+                       });
+    if (may_stretch) return fail("an axis is stretched if it is one");
     for (TreeId arg : args) {
       auto param = is_tensor(arg) ? params_.find(forest_[arg].value) : params_.end();
       if (param != params_.end()) fact.tensor = at(param->second, round_);
@@ -191,7 +205,7 @@ TreeId Specialiser::simplify(Op op, const Args& args) {
   }
   if (!is_tensor(args[0])) return {};
   Inference inference(forest_, dims_, options_, args);
-  if (!inference.run(op) || !inference.facts.empty()) return {};
+  if (!inference.run(op) || !inference.facts.empty() || !inference.needed.empty()) return {};
   const Tree& x = forest_[args[0]];
   const Emitter::Result& result = inference.results[0];
   return result.dims == x.dims && result.dtype == x.dtype ? args[0] : TreeId{};
