@@ -29,7 +29,9 @@ bool is_about_config(const graph::Graph& graph, graph::ModuleId id) {
     }
     return reads_config(op) || op == Op::CoreAscribe || op == Op::CoreAlias || op == Op::CoreSelect;
   };
-  for (const graph::Node& node : module.nodes) calls = calls && about(node.op, node.callee);
+  // Storage may hold nodes that passes took out, with callees of before.
+  for (graph::NodeId node : module.order)
+    calls = calls && about(module.nodes[node].op, module.nodes[node].callee);
   for (const graph::NestedExpr& e : module.nested) calls = calls && about(e.op, e.callee);
   return calls && reads && module.outputs.size() == 1;
 }

@@ -211,14 +211,16 @@ void Planner::add_checks(Call& call, const opt::Specialised& flat) {
     bool eq = fact.relation == opt::DimFact::Relation::Eq;
     runtime::EntryCheck check;
     check.relation = eq ? runtime::EntryCheck::Relation::Eq : runtime::EntryCheck::Relation::Le;
-    DimId left = fact.left, right = fact.right;
-    if (fact.or_one) {  // one of the two differences is 0
-      DimTable& dims = context_.dims;
-      left = dims.mul(dims.sub(left, dims.integer(1)), dims.sub(left, right));
-      right = dims.integer(0);
+    check.left = context_.symbols.expr(fact.left);
+    check.right = context_.symbols.expr(fact.right);
+    if (fact.or_one) {  // one of the two differences is 0; quotients in them are rounded before
+      runtime::Program& program = context_.program;
+      using Kind = runtime::IntExpr::Kind;
+      runtime::IntId one = program.make(Kind::Sub, check.left, program.constant(1));
+      runtime::IntId other = program.make(Kind::Sub, check.left, check.right);
+      check.left = program.make(Kind::Mul, one, other);
+      check.right = program.constant(0);
     }
-    check.left = context_.symbols.expr(left);
-    check.right = context_.symbols.expr(right);
     check.what =
         fmt::format("`{}` {} `{}`{}", context_.dims.show(fact.left),
                     eq ? "==" : "<=", context_.dims.show(fact.right), fact.or_one ? ", or 1" : "");

@@ -201,7 +201,13 @@ DimId DimTable::mod(DimId a, DimId b) {
   auto y = as_integer(b);
   if (x && y && *y != 0) return integer(floor_mod(*x, *y));
   if (a == b || (y && *y == 1)) return integer(0);
-  if (poly_div_exact(impl_->poly(a), impl_->poly(b))) return integer(0);
+  // A quotient of symbols, as of 2 / B by 2, is itself rounded: nothing is known of what is left.
+  auto exact = poly_div_exact(impl_->poly(a), impl_->poly(b));
+  bool whole = exact && std::all_of(exact->terms.begin(), exact->terms.end(), [](const Term& t) {
+                 return std::all_of(t.factors.begin(), t.factors.end(),
+                                    [](const Factor& f) { return f.exponent > 0; });
+               });
+  if (whole) return integer(0);
   return impl_->make_atom(AtomKind::Mod, {a, b});
 }
 

@@ -58,9 +58,9 @@ void Writer::pairs() {
 void Writer::filled() {
   const Var a = any();
   std::string best = fresh();
-  // A condition gives the loop's value its type; from a bare null it would be of any.
-  std::string first = "(" + size() + " > 2) ? " + a.name + " : null";
-  if (made_now_->flag && r_.chance(60)) first = "c ? " + a.name + " : null";
+  // A condition that no constant decides gives the loop's value its type.
+  if (!made_now_->flag && !made_now_->maybe) return tuples();
+  std::string first = made_now_->flag ? "c ? " + a.name + " : null" : "m";
   if (made_now_->maybe && r_.chance(40)) first = "m";
   const bool same = first != "m" || a.axes == made_now_->params[0];
   const Axes axes = same ? a.axes : made_now_->params[0];

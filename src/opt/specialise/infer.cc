@@ -314,9 +314,11 @@ bool Inference::chunk() {
     for (int64_t i = 0; i < *parts; ++i) give(shape, x().dtype);
     return true;
   }
+  // Uneven ones have no common type.
   int64_t size = (*extent + *parts - 1) / *parts;
+  if (size > 0 && *extent % size != 0) return no("its pieces have different sizes");
   for (int64_t from = 0; from < *extent; from += size) {
-    shape[at] = dims_.integer(std::min(size, *extent - from));
+    shape[at] = dims_.integer(size);
     give(shape, x().dtype);
   }
   return true;
