@@ -18,7 +18,10 @@ namespace {
 void add_common(CLI::App& app, CommonOptions& o) {
   app.add_flag("--json", o.json, "machine-readable output");
   app.add_flag("-q,--quiet", o.quiet, "no progress, no notes");
-  app.add_flag("-v,--verbose", o.verbose, "more of what happens");
+  // Summed by hand: newer releases of CLI11 set a counter to 0 for each parser that did not see it.
+  app.add_flag_function(
+      "-v,--verbose", [&o](int64_t times) { o.verbose += static_cast<int>(times); },
+      "more of what happens");
   app.add_option("--color", o.color, "auto, always or never")
       ->check(CLI::IsMember({"auto", "always", "never"}));
 }
