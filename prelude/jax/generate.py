@@ -8,7 +8,7 @@ import jax
 import jax.numpy as jnp
 from jax import Array, lax
 
-from .cache import Cache
+from .cache import Cache, fit_mask
 from .params import Params
 
 # Logits [B, V] behind the last of some ids [B, S], and the cache with them.
@@ -121,10 +121,7 @@ def generate_tokens(
         pad = ends[0] if ends else 0
     if key is None:
         key = jax.random.key(0)
-    whole = None
-    if mask is not None:  # new tokens are real
-        rest = ((0, 0), (0, cache.capacity - prompt))
-        whole = jnp.pad(mask.astype(bool), rest, constant_values=True)
+    whole = None if mask is None else fit_mask(mask, cache.capacity)
     stops = jnp.array(ends, ids.dtype)
     padding = jnp.array(pad, ids.dtype)
     state = read_prompt(model, params, ids, mask, cache, stops, padding, key, sampling)

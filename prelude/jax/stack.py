@@ -8,6 +8,11 @@ import jax.numpy as jnp
 from .params import Params
 
 
+def copied(params: Params) -> Params:
+    """The same arrays in dicts and lists of their own."""
+    return jax.tree.map(lambda leaf: leaf, params)
+
+
 def stack(layers: Sequence[Params]) -> Params:
     """Each parameter of all layers as one array."""
     return jax.tree.map(lambda *leaves: jnp.stack(leaves), *layers)

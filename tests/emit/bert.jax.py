@@ -209,16 +209,13 @@ def embeddings(params: Params, input_ids: Array, token_type_ids: Array) -> Array
     return layer_norm(y + places, **params["LayerNorm"], eps=1e-12)
 
 
-def self_shapes() -> Params:
+def attention_self_shapes() -> Params:
     """The shapes of `bert.encoder.layer.{i}.attention.self`."""
     return {"query": dense(60, 60), "key": dense(60, 60), "value": dense(60, 60)}
 
 
-def self(params: Params, x: Array, keep: Array | None) -> Array:
-    """`bert.encoder.layer.{i}.attention.self`.
-
-    x [B, S, HIDDEN] -> [B, S, HIDDEN].
-    """
+def attention_self(params: Params, x: Array, keep: Array | None) -> Array:
+    """`bert.encoder.layer.{i}.attention.self`: x [B, S, HIDDEN] -> [B, S, HIDDEN]."""
     B, S, _ = x.shape
     q = linear(x, **params["query"]).reshape(B, S, 5, 12).swapaxes(1, 2)
     v = linear(x, **params["value"]).reshape(B, S, 5, 12).swapaxes(1, 2)
@@ -243,15 +240,12 @@ def output(params: Params, x: Array, x_2: Array) -> Array:
 
 def attention_shapes() -> Params:
     """The shapes of `bert.encoder.layer.{i}.attention`."""
-    return {"self": self_shapes(), "output": output_shapes()}
+    return {"self": attention_self_shapes(), "output": output_shapes()}
 
 
 def attention(params: Params, x: Array, keep: Array | None) -> Array:
-    """`bert.encoder.layer.{i}.attention`.
-
-    x [B, S, HIDDEN] -> [B, S, HIDDEN].
-    """
-    return output(params["output"], self(params["self"], x, keep), x)
+    """`bert.encoder.layer.{i}.attention`: x [B, S, HIDDEN] -> [B, S, HIDDEN]."""
+    return output(params["output"], attention_self(params["self"], x, keep), x)
 
 
 def layer_output_shapes() -> Params:
@@ -279,10 +273,7 @@ def layer_shapes() -> Params:
 
 
 def layer(params: Params, x: Array, keep: Array | None) -> Array:
-    """`bert.encoder.layer.{i}`.
-
-    x [B, S, HIDDEN] -> [B, S, HIDDEN].
-    """
+    """`bert.encoder.layer.{i}`: x [B, S, HIDDEN] -> [B, S, HIDDEN]."""
     x = attention(params["attention"], x, keep)
     inner = jax.nn.gelu(linear(x, **params["intermediate"]["dense"]))
     return layer_output(params["output"], inner, x)
@@ -294,10 +285,7 @@ def encoder_shapes() -> Params:
 
 
 def encoder(params: Params, x: Array, keep: Array | None) -> Array:
-    """`bert.encoder`.
-
-    x [B, S, HIDDEN] -> [B, S, HIDDEN].
-    """
+    """`bert.encoder`: x [B, S, HIDDEN] -> [B, S, HIDDEN]."""
     for layer_params in params["layer"]:
         x = layer(layer_params, x, keep)
     return x
@@ -311,10 +299,7 @@ def bert_shapes() -> Params:
 def bert(
     params: Params, input_ids: Array, token_type_ids: Array, keep: Array | None
 ) -> Array:
-    """`bert`.
-
-    input_ids [B, S], token_type_ids [B, S] -> [B, S, HIDDEN].
-    """
+    """`bert`: input_ids [B, S], token_type_ids [B, S] -> [B, S, HIDDEN]."""
     x = embeddings(params["embeddings"], input_ids, token_type_ids)
     return encoder(params["encoder"], x, keep)
 
@@ -325,10 +310,7 @@ def transform_shapes() -> Params:
 
 
 def transform(params: Params, x: Array) -> Array:
-    """`cls.predictions.transform`.
-
-    x [B, S, HIDDEN] -> [B, S, HIDDEN].
-    """
+    """`cls.predictions.transform`: x [B, S, HIDDEN] -> [B, S, HIDDEN]."""
     return layer_norm(
         jax.nn.gelu(linear(x, **params["dense"])), **params["LayerNorm"], eps=1e-12
     )

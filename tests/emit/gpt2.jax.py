@@ -378,10 +378,7 @@ def generate_tokens(
         pad = ends[0] if ends else 0
     if key is None:
         key = jax.random.key(0)
-    whole = None
-    if mask is not None:  # new tokens are real
-        rest = ((0, 0), (0, cache.capacity - prompt))
-        whole = jnp.pad(mask.astype(bool), rest, constant_values=True)
+    whole = None if mask is None else fit_mask(mask, cache.capacity)
     stops = jnp.array(ends, ids.dtype)
     padding = jnp.array(pad, ids.dtype)
     state = read_prompt(model, params, ids, mask, cache, stops, padding, key, sampling)
@@ -408,10 +405,7 @@ def attn_shapes() -> Params:
 def attn(
     params: Params, x: Array, keep: Array | None, slots: Array, past: Store | None
 ) -> tuple[Array, Store | None]:
-    """`transformer.h.{i}.attn`.
-
-    x [B, S, HIDDEN] -> [B, S, HIDDEN].
-    """
+    """`transformer.h.{i}.attn`: x [B, S, HIDDEN] -> [B, S, HIDDEN]."""
     B, S, _ = x.shape
     q, k, v = jnp.split(linear(x, **params["c_attn"]), 3, axis=-1)
     k = k.reshape(B, S, 5, 12).swapaxes(1, 2)
@@ -435,10 +429,7 @@ def mlp_shapes() -> Params:
 
 
 def mlp(params: Params, x: Array) -> Array:
-    """`transformer.h.{i}.mlp`.
-
-    x [B, S, HIDDEN] -> [B, S, HIDDEN].
-    """
+    """`transformer.h.{i}.mlp`: x [B, S, HIDDEN] -> [B, S, HIDDEN]."""
     return linear(jax.nn.gelu(linear(x, **params["c_fc"])), **params["c_proj"])
 
 
@@ -455,10 +446,7 @@ def h_shapes() -> Params:
 def h(
     params: Params, x: Array, keep: Array | None, slots: Array, past: Store | None
 ) -> tuple[Array, Store | None]:
-    """`transformer.h.{i}` (gpt2.axon:63).
-
-    x [B, S, HIDDEN] -> [B, S, HIDDEN].
-    """
+    """`transformer.h.{i}` (gpt2.axon:63): x [B, S, HIDDEN] -> [B, S, HIDDEN]."""
     y, past = attn(
         params["attn"], layer_norm(x, **params["ln_1"], eps=1e-05), keep, slots, past
     )

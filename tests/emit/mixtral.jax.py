@@ -403,10 +403,7 @@ def generate_tokens(
         pad = ends[0] if ends else 0
     if key is None:
         key = jax.random.key(0)
-    whole = None
-    if mask is not None:  # new tokens are real
-        rest = ((0, 0), (0, cache.capacity - prompt))
-        whole = jnp.pad(mask.astype(bool), rest, constant_values=True)
+    whole = None if mask is None else fit_mask(mask, cache.capacity)
     stops = jnp.array(ends, ids.dtype)
     padding = jnp.array(pad, ids.dtype)
     state = read_prompt(model, params, ids, mask, cache, stops, padding, key, sampling)
@@ -498,10 +495,7 @@ def block_sparse_moe_shapes() -> Params:
 
 
 def block_sparse_moe(params: Params, x: Array) -> Array:
-    """`model.layers.{i}.block_sparse_moe`.
-
-    x [B, S, HIDDEN] -> [B, S, HIDDEN].
-    """
+    """`model.layers.{i}.block_sparse_moe`: x [B, S, HIDDEN] -> [B, S, HIDDEN]."""
     B, S, _ = x.shape
     chosen, scores = gate(params["gate"], x)
     x = jnp.broadcast_to(jnp.expand_dims(x, 2), (B, S, 2, 60))

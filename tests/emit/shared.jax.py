@@ -158,10 +158,7 @@ def layer_shapes() -> Params:
 
 
 def layer(params: Params, x: Array) -> Array:
-    """`encoder.layer` (shared.axon:19).
-
-    x [B, S, HIDDEN] -> [B, S, HIDDEN].
-    """
+    """`encoder.layer` (shared.axon:19): x [B, S, HIDDEN] -> [B, S, HIDDEN]."""
     for _ in range(4):
         y = linear(
             jax.nn.gelu(linear(x, **params["ffn"]), approximate=False),
@@ -180,10 +177,7 @@ def shapes() -> Params:
 
 
 def forward(params: Params, input_ids: Array) -> Array:
-    """The program `shared`.
-
-    input_ids [B, S] -> logits [B, S, VOCAB].
-    """
+    """The program `shared`: input_ids [B, S] -> logits [B, S, VOCAB]."""
     x = layer(
         params["encoder"]["layer"],
         embed(input_ids, **params["embeddings"]["word_embeddings"]),

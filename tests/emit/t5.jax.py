@@ -379,10 +379,7 @@ def generate_tokens(
         pad = ends[0] if ends else 0
     if key is None:
         key = jax.random.key(0)
-    whole = None
-    if mask is not None:  # new tokens are real
-        rest = ((0, 0), (0, cache.capacity - prompt))
-        whole = jnp.pad(mask.astype(bool), rest, constant_values=True)
+    whole = None if mask is None else fit_mask(mask, cache.capacity)
     stops = jnp.array(ends, ids.dtype)
     padding = jnp.array(pad, ids.dtype)
     state = read_prompt(model, params, ids, mask, cache, stops, padding, key, sampling)
@@ -406,7 +403,7 @@ class T5Output(NamedTuple):
     new_kv: Any
 
 
-def selfattention_shapes(has_relative_attention_bias: bool) -> Params:
+def self_attention_shapes(has_relative_attention_bias: bool) -> Params:
     """The shapes of `encoder.block.{i}.layer.0.SelfAttention`."""
     tree: Params = {
         "k": dense(60, 56, bias=False),
@@ -419,7 +416,7 @@ def selfattention_shapes(has_relative_attention_bias: bool) -> Params:
     return tree
 
 
-def selfattention(params: Params, y: Array, bias: Array) -> Array:
+def self_attention(params: Params, y: Array, bias: Array) -> Array:
     """`encoder.block.{i}.layer.0.SelfAttention`.
 
     y [B, S, HIDDEN], bias [B, HEADS, S, S] -> [B, S, HIDDEN].
@@ -434,30 +431,30 @@ def selfattention(params: Params, y: Array, bias: Array) -> Array:
     )
 
 
-def layer_shapes(has_relative_attention_bias: bool) -> Params:
+def layer_0_shapes(has_relative_attention_bias: bool) -> Params:
     """The shapes of `encoder.block.{i}.layer.0`."""
     return {
         "layer_norm": scale(60),
-        "SelfAttention": selfattention_shapes(has_relative_attention_bias),
+        "SelfAttention": self_attention_shapes(has_relative_attention_bias),
     }
 
 
-def layer(params: Params, x: Array, bias: Array) -> Array:
+def layer_0(params: Params, x: Array, bias: Array) -> Array:
     """`encoder.block.{i}.layer.0`.
 
     x [B, S, HIDDEN], bias [B, HEADS, S, S] -> [B, S, HIDDEN].
     """
-    return selfattention(
+    return self_attention(
         params["SelfAttention"], rms_norm(x, **params["layer_norm"], eps=1e-06), bias
     )
 
 
-def densereludense_shapes() -> Params:
+def dense_relu_dense_shapes() -> Params:
     """The shapes of `encoder.block.{i}.layer.1.DenseReluDense`."""
     return {"wi": dense(60, 76, bias=False), "wo": dense(76, 60, bias=False)}
 
 
-def densereludense(params: Params, x: Array) -> Array:
+def dense_relu_dense(params: Params, x: Array) -> Array:
     """`encoder.block.{i}.layer.1.DenseReluDense`.
 
     x [B, S, HIDDEN] -> [B, S, HIDDEN].
@@ -465,24 +462,21 @@ def densereludense(params: Params, x: Array) -> Array:
     return linear(jax.nn.relu(linear(x, **params["wi"])), **params["wo"])
 
 
-def block_layer_shapes() -> Params:
+def layer_1_shapes() -> Params:
     """The shapes of `encoder.block.{i}.layer.1`."""
-    return {"layer_norm": scale(60), "DenseReluDense": densereludense_shapes()}
+    return {"layer_norm": scale(60), "DenseReluDense": dense_relu_dense_shapes()}
 
 
-def block_layer(params: Params, x: Array) -> Array:
-    """`encoder.block.{i}.layer.1`.
-
-    x [B, S, HIDDEN] -> [B, S, HIDDEN].
-    """
-    return densereludense(
+def layer_1(params: Params, x: Array) -> Array:
+    """`encoder.block.{i}.layer.1`: x [B, S, HIDDEN] -> [B, S, HIDDEN]."""
+    return dense_relu_dense(
         params["DenseReluDense"], rms_norm(x, **params["layer_norm"], eps=1e-06)
     )
 
 
 def block_shapes(has_relative_attention_bias: bool) -> Params:
     """The shapes of `encoder.block.{i}`."""
-    return {"layer": [layer_shapes(has_relative_attention_bias), block_layer_shapes()]}
+    return {"layer": [layer_0_shapes(has_relative_attention_bias), layer_1_shapes()]}
 
 
 def block(params: Params, x: Array, bias: Array) -> Array:
@@ -490,8 +484,8 @@ def block(params: Params, x: Array, bias: Array) -> Array:
 
     x [B, S, HIDDEN], bias [B, HEADS, S, S] -> [B, S, HIDDEN].
     """
-    x = x + layer(params["layer"][0], x, bias)
-    return x + block_layer(params["layer"][1], x)
+    x = x + layer_0(params["layer"][0], x, bias)
+    return x + layer_1(params["layer"][1], x)
 
 
 def encoder_shapes() -> Params:
@@ -503,10 +497,7 @@ def encoder_shapes() -> Params:
 
 
 def encoder(params: Params, keep: Array | None, x: Array) -> Array:
-    """`encoder`.
-
-    x [B, S, HIDDEN] -> [B, S, HIDDEN].
-    """
+    """`encoder`: x [B, S, HIDDEN] -> [B, S, HIDDEN]."""
     S = x.shape[1]
     x_2 = jnp.arange(S)
     distance = x_2.reshape(1, S) - x_2.reshape(S, 1)
@@ -524,20 +515,7 @@ def encoder(params: Params, keep: Array | None, x: Array) -> Array:
     return rms_norm(x, **params["final_layer_norm"], eps=1e-06)
 
 
-def layer_selfattention_shapes(has_relative_attention_bias: bool) -> Params:
-    """The shapes of `decoder.block.{i}.layer.0.SelfAttention`."""
-    tree: Params = {
-        "k": dense(60, 56, bias=False),
-        "v": dense(60, 56, bias=False),
-        "q": dense(60, 56, bias=False),
-        "o": dense(56, 60, bias=False),
-    }
-    if has_relative_attention_bias:
-        tree["relative_attention_bias"] = table(12, 4)
-    return tree
-
-
-def layer_selfattention(
+def decoder_self_attention(
     params: Params, y: Array, bias: Array, slots: Array, past: Store | None
 ) -> tuple[Array, Store | None]:
     """`decoder.block.{i}.layer.0.SelfAttention`.
@@ -557,22 +535,14 @@ def layer_selfattention(
     return y, past
 
 
-def decoder_layer_shapes(has_relative_attention_bias: bool) -> Params:
-    """The shapes of `decoder.block.{i}.layer.0`."""
-    return {
-        "layer_norm": scale(60),
-        "SelfAttention": layer_selfattention_shapes(has_relative_attention_bias),
-    }
-
-
-def decoder_layer(
+def decoder_layer_0(
     params: Params, x: Array, bias: Array, slots: Array, past: Store | None
 ) -> tuple[Array, Store | None]:
     """`decoder.block.{i}.layer.0`.
 
     x [B, T, HIDDEN], bias [B, HEADS, T, C] -> [B, T, HIDDEN].
     """
-    return layer_selfattention(
+    return decoder_self_attention(
         params["SelfAttention"],
         rms_norm(x, **params["layer_norm"], eps=1e-06),
         bias,
@@ -581,7 +551,7 @@ def decoder_layer(
     )
 
 
-def encdecattention_shapes() -> Params:
+def enc_dec_attention_shapes() -> Params:
     """The shapes of `decoder.block.{i}.layer.1.EncDecAttention`."""
     return {
         "k": dense(60, 56, bias=False),
@@ -591,7 +561,7 @@ def encdecattention_shapes() -> Params:
     }
 
 
-def encode_encdecattention(params: Params, seen: Array) -> tuple[Array, Array]:
+def encode_enc_dec_attention(params: Params, seen: Array) -> tuple[Array, Array]:
     """seen [B, S, HIDDEN] -> [B, HEADS, S, HEAD_DIM], [B, HEADS, S, HEAD_DIM]."""
     B, S, _ = seen.shape
     return (
@@ -600,7 +570,7 @@ def encode_encdecattention(params: Params, seen: Array) -> tuple[Array, Array]:
     )
 
 
-def encdecattention(
+def enc_dec_attention(
     params: Params, x: Array, keep: Array | None, k: Array, v: Array
 ) -> Array:
     """`decoder.block.{i}.layer.1.EncDecAttention`.
@@ -615,68 +585,32 @@ def encdecattention(
     )
 
 
-def layer_2_shapes() -> Params:
+def decoder_layer_1_shapes() -> Params:
     """The shapes of `decoder.block.{i}.layer.1`."""
-    return {"EncDecAttention": encdecattention_shapes(), "layer_norm": scale(60)}
+    return {"EncDecAttention": enc_dec_attention_shapes(), "layer_norm": scale(60)}
 
 
-def encode_layer_2(params: Params, seen: Array) -> tuple[Array, Array]:
-    """seen [B, S, HIDDEN] -> [B, HEADS, S, HEAD_DIM], [B, HEADS, S, HEAD_DIM]."""
-    return encode_encdecattention(params["EncDecAttention"], seen)
-
-
-def layer_2(params: Params, x: Array, keep: Array | None, k: Array, v: Array) -> Array:
+def decoder_layer_1(
+    params: Params, x: Array, keep: Array | None, k: Array, v: Array
+) -> Array:
     """`decoder.block.{i}.layer.1`.
 
     x [B, T, HIDDEN], k [B, HEADS, S, HEAD_DIM],
     v [B, HEADS, S, HEAD_DIM] -> [B, T, HIDDEN].
     """
     x = rms_norm(x, **params["layer_norm"], eps=1e-06)
-    return encdecattention(params["EncDecAttention"], x, keep, k, v)
-
-
-def layer_densereludense_shapes() -> Params:
-    """The shapes of `decoder.block.{i}.layer.2.DenseReluDense`."""
-    return {"wi": dense(60, 76, bias=False), "wo": dense(76, 60, bias=False)}
-
-
-def layer_densereludense(params: Params, x: Array) -> Array:
-    """`decoder.block.{i}.layer.2.DenseReluDense`.
-
-    x [B, T, HIDDEN] -> [B, T, HIDDEN].
-    """
-    return linear(jax.nn.relu(linear(x, **params["wi"])), **params["wo"])
-
-
-def layer_3_shapes() -> Params:
-    """The shapes of `decoder.block.{i}.layer.2`."""
-    return {"layer_norm": scale(60), "DenseReluDense": layer_densereludense_shapes()}
-
-
-def layer_3(params: Params, x: Array) -> Array:
-    """`decoder.block.{i}.layer.2`.
-
-    x [B, T, HIDDEN] -> [B, T, HIDDEN].
-    """
-    return layer_densereludense(
-        params["DenseReluDense"], rms_norm(x, **params["layer_norm"], eps=1e-06)
-    )
+    return enc_dec_attention(params["EncDecAttention"], x, keep, k, v)
 
 
 def decoder_block_shapes(has_relative_attention_bias: bool) -> Params:
     """The shapes of `decoder.block.{i}`."""
     return {
         "layer": [
-            decoder_layer_shapes(has_relative_attention_bias),
-            layer_2_shapes(),
-            layer_3_shapes(),
+            layer_0_shapes(has_relative_attention_bias),
+            decoder_layer_1_shapes(),
+            layer_1_shapes(),
         ],
     }
-
-
-def encode_decoder_block(params: Params, seen: Array) -> tuple[Array, Array]:
-    """seen [B, S, HIDDEN] -> [B, HEADS, S, HEAD_DIM], [B, HEADS, S, HEAD_DIM]."""
-    return encode_layer_2(params["layer"][1], seen)
 
 
 def decoder_block(
@@ -694,10 +628,10 @@ def decoder_block(
     x [B, T, HIDDEN], bias [B, HEADS, T, C], k [B, HEADS, S, HEAD_DIM],
     v [B, HEADS, S, HEAD_DIM] -> [B, T, HIDDEN].
     """
-    y, past = decoder_layer(params["layer"][0], x, bias, slots, past)
+    y, past = decoder_layer_0(params["layer"][0], x, bias, slots, past)
     x = x + y
-    x = x + layer_2(params["layer"][1], x, keep, k, v)
-    return x + layer_3(params["layer"][2], x), past
+    x = x + decoder_layer_1(params["layer"][1], x, keep, k, v)
+    return x + layer_1(params["layer"][2], x), past
 
 
 def decoder_shapes() -> Params:
@@ -717,7 +651,9 @@ def encode_decoder(params: Params, seen: Array) -> tuple[list[Array], list[Array
     all_k: list[Array] = []
     all_v: list[Array] = []
     for block_params in params["block"]:
-        k, v = encode_decoder_block(block_params, seen)
+        k, v = encode_enc_dec_attention(
+            block_params["layer"][1]["EncDecAttention"], seen
+        )
         all_k.append(k)
         all_v.append(v)
     return all_k, all_v
@@ -773,10 +709,7 @@ def encode(
     """input_ids [B, S], attention_mask [B, S] -> [B, 1, S, S],
     list of [B, HEADS, S, HEAD_DIM], list of [B, HEADS, S, HEAD_DIM].
     """
-    if attention_mask is None:
-        x = None
-    else:
-        x = attention_mask.astype(bool)
+    x = None if attention_mask is None else attention_mask.astype(bool)
     keep = None if x is None else x[:, None, None, :]
     all_k, all_v = encode_decoder(
         params["decoder"],
@@ -848,12 +781,10 @@ def init_cache(
 def next_logits(
     given: Params, ids: Array, _: Array | None, cache: Cache
 ) -> tuple[Array, Cache]:
-    """Logits [B, V] behind the last of `ids` [B, T], and the cache with them: for the source
-    that is given beside the parameters.
+    """Logits [B, V] behind the last of `ids` [B, T], and the cache with them: `given` has
+    the parameters and the source.
     """
-    out = forward(
-        given["params"], decoder_input_ids=ids, past_kv=cache, last=1, **given["source"]
-    )
+    out = forward(**given, decoder_input_ids=ids, past_kv=cache, last=1)
     return out.logits[:, -1], out.new_kv
 
 
@@ -875,12 +806,12 @@ def generate(
     dtype = jax.tree.leaves(params)[0].dtype
     rows = input_ids.shape[0]
     cache = init_cache(rows, 1 + max_new_tokens, dtype)
-    source = {
+    given = {
+        "params": params,
         "input_ids": input_ids,
         "attention_mask": attention_mask,
         "encoded": compiled_encode(params, input_ids, attention_mask),
     }
-    given = {"params": params, "source": source}
     start = jnp.full((rows, 1), decoder_start_token_id, input_ids.dtype)
     return generate_tokens(
         next_logits,

@@ -312,6 +312,23 @@ class Decoding:
         return self.model(**self.source, **given)
 
 
+class EncoderDecoder(nn.Module):
+    """A module with `encode` beside `forward`: `compile` is for both."""
+
+    encode: Callable[..., Any]
+
+    def compile(self, *args: Any, **options: Any) -> None:
+        """Compiles `forward`, and `encode` for calls of it alone."""
+        super().compile(*args, **options)
+        self.encode = torch.compile(self.encode, *args, **options)
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Copies start with nothing compiled, as those of other modules do."""
+        state: dict[str, Any] = super().__getstate__()
+        state.pop("encode", None)
+        return state
+
+
 class T5Encoded(NamedTuple):
     """What all calls on the same source share."""
 
@@ -515,10 +532,6 @@ class Layer_2(nn.Module):
         self.EncDecAttention = EncDecAttention()
         self.layer_norm = nn.RMSNorm(60, eps=1e-06)
 
-    def encode(self, seen: Tensor) -> tuple[Tensor, Tensor]:
-        """seen [B, S, HIDDEN] -> [B, HEADS, S, HEAD_DIM], [B, HEADS, S, HEAD_DIM]."""
-        return self.EncDecAttention.encode(seen)
-
     def forward(self, x: Tensor, keep: Tensor | None, k: Tensor, v: Tensor) -> Tensor:
         """x [B, T, HIDDEN], k [B, HEADS, S, HEAD_DIM],
         v [B, HEADS, S, HEAD_DIM] -> [B, T, HIDDEN].
@@ -561,10 +574,6 @@ class DecoderBlock(nn.Module):
             [DecoderLayer(has_relative_attention_bias), Layer_2(), Layer_3()]
         )
 
-    def encode(self, seen: Tensor) -> tuple[Tensor, Tensor]:
-        """seen [B, S, HIDDEN] -> [B, HEADS, S, HEAD_DIM], [B, HEADS, S, HEAD_DIM]."""
-        return encode(self.layer[1], seen)
-
     def forward(
         self,
         x: Tensor,
@@ -600,7 +609,7 @@ class Decoder(nn.Module):
         all_k: list[Tensor] = []
         all_v: list[Tensor] = []
         for block in self.block:
-            k, v = encode(block, seen)
+            k, v = encode(block.get_submodule("layer.1.EncDecAttention"), seen)
             all_k.append(k)
             all_v.append(v)
         return all_k, all_v
@@ -636,7 +645,7 @@ class Decoder(nn.Module):
         return self.final_layer_norm(x)
 
 
-class T5(nn.Module):
+class T5(EncoderDecoder):
     """The program `t5` (t5.axon:134)."""
 
     def __init__(self) -> None:
@@ -651,10 +660,7 @@ class T5(nn.Module):
         """input_ids [B, S], attention_mask [B, S] -> [B, 1, S, S],
         list of [B, HEADS, S, HEAD_DIM], list of [B, HEADS, S, HEAD_DIM].
         """
-        if attention_mask is None:
-            x = None
-        else:
-            x = attention_mask.bool()
+        x = None if attention_mask is None else attention_mask.bool()
         keep = None if x is None else x[:, None, None, :]
         all_k, all_v = self.decoder.encode(self.encoder(self.shared(input_ids), keep))
         return T5Encoded(keep, all_k, all_v)

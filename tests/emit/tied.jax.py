@@ -381,10 +381,7 @@ def generate_tokens(
         pad = ends[0] if ends else 0
     if key is None:
         key = jax.random.key(0)
-    whole = None
-    if mask is not None:  # new tokens are real
-        rest = ((0, 0), (0, cache.capacity - prompt))
-        whole = jnp.pad(mask.astype(bool), rest, constant_values=True)
+    whole = None if mask is None else fit_mask(mask, cache.capacity)
     stops = jnp.array(ends, ids.dtype)
     padding = jnp.array(pad, ids.dtype)
     state = read_prompt(model, params, ids, mask, cache, stops, padding, key, sampling)
@@ -448,10 +445,7 @@ def mlp_shapes() -> Params:
 
 
 def mlp(params: Params, x: Array) -> Array:
-    """`model.layers.{i}.mlp` (llama.axon:78).
-
-    x [B, S, HIDDEN] -> [B, S, HIDDEN].
-    """
+    """`model.layers.{i}.mlp` (llama.axon:78): x [B, S, HIDDEN] -> [B, S, HIDDEN]."""
     gate = jax.nn.silu(linear(x, **params["gate_proj"]))
     return linear(gate * linear(x, **params["up_proj"]), **params["down_proj"])
 

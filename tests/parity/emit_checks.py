@@ -1,5 +1,7 @@
 """What is asked of an emitted module: each function fails with what it saw and what it expected."""
 
+import copy
+
 import oracle
 import torch
 from binary import Failure
@@ -7,6 +9,7 @@ from axon_verify.oracle import stored_names
 from emit_pair import Pair, first, load_model, near, same
 from run_parity import NEAR_TIE, TINY_LOGITS
 from torch import Tensor, nn
+from torch.utils._pytree import tree_leaves
 
 GRADIENTS = 1e-4  # relative
 NEW_TOKENS = 32
@@ -142,15 +145,31 @@ def check_compiled(pair: Pair, prompt: list[int]) -> None:
     model.compile(backend=counter, fullgraph=True, dynamic=False)
     found = model.generate(torch.tensor([prompt]), max_new_tokens=64)
     same(found.tolist(), want.tolist(), "tokens of the compiled model")
-    same(counter.frame_count, 2, "compilations for a prompt and 64 tokens")
+    encodes = "encoded" in pair.inputs  # its source is compiled beside the first token
+    first_calls = 3 if encodes else 2
+    same(counter.frame_count, first_calls, "compilations for a prompt and 64 tokens")
     model.generate(torch.tensor([prompt[::-1]]), max_new_tokens=64)
-    same(counter.frame_count, 2, "compilations after another prompt of the same length")
-    if "encoded" in pair.inputs:
-        return  # what a decoder is called with depends on the source's length
+    same(counter.frame_count, first_calls, "compilations after another of that length")
+    if encodes:
+        return check_encode(model, counter, prompt)
     model.generate(torch.tensor([prompt[3:]]), max_new_tokens=67)
     same(
         counter.frame_count, 3, "compilations after a shorter prompt, the same capacity"
     )
+
+
+def check_encode(model: nn.Module, counter, prompt: list[int]) -> None:
+    """Compiled once for each number and length of sources; copies start uncompiled."""
+    plain, before = copy.deepcopy(model), counter.frame_count
+    for rows, length, more in ((1, 3, 1), (2, 3, 2), (1, 3, 2), (2, 3, 2)):
+        ids = torch.tensor([prompt[:length]] * rows)
+        found, want = model.encode(ids), plain.encode(ids)
+        for a, b in zip(tree_leaves(found), tree_leaves(want), strict=True):
+            if b is not None:
+                near(a, b, TINY_LOGITS, "what the compiled `encode` gives")
+        same(counter.frame_count - before, more, f"compilations for {rows} x {length}")
+    ids = torch.tensor([prompt])
+    near(first(model(ids, ids)), first(plain(ids, ids)), TINY_LOGITS, "one whole call")
 
 
 def check_inductor(pair: Pair, prompt: list[int]) -> None:

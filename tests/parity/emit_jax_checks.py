@@ -219,12 +219,15 @@ def flat(model: Model, tree: dict) -> dict[str, np.ndarray]:
     return {name: leaf.T if turned[name] else leaf for name, leaf in named.items()}
 
 
-def check_gradients(model: Model) -> None:
-    """`jax.grad` of a weighted mean, parameter by parameter."""
+def check_gradients(model: Model, scanned: Model | None = None) -> None:
+    """`jax.grad` of a weighted mean, parameter by parameter; through the stacks of a scan if there is one."""
     ids, weight = model.want["grad_ids"], model.want["grad_weight"]
 
     def loss(params: dict) -> jax.Array:
-        out = first(model.module.forward(params, ids, **model.decoded()))
+        module = model.module
+        if scanned:
+            module, params = scanned.module, scanned.module.stack_layers(params)
+        out = first(module.forward(params, ids, **model.decoded()))
         return (out * weight).mean()
 
     found = flat(model, jax.jit(jax.grad(loss))(model.params))
@@ -278,15 +281,29 @@ def check_specs(model: Model) -> None:
         same(spec, want if name.endswith("weight") else PartitionSpec(), name)
 
 
+def instructions(model: Model) -> int:
+    """How many instructions a call is compiled from."""
+    ids = model.want["grad_ids"]
+    return model.call.lower(model.params, ids, **model.decoded()).as_text().count(" = ")
+
+
 def check_scan(model: Model) -> None:
-    """Stacked layers give the same logits and tokens as the list of them."""
+    """Stacked layers give what the list of them gives, with fewer instructions."""
     scanned = Model(model.job, model.job["scan"])
     want = model.want
     if "alone" in want:
-        return near(scanned.logits(want["alone.ids"]), want["alone"], LOGITS, "row")
-    prompt = want["prompt.0"][None]
-    near(scanned.logits(prompt)[0], want["logits.0"], LOGITS, "logits")
-    check_tokens(scanned.generate(prompt)[0], scanned, 0)
+        near(scanned.logits(want["alone.ids"]), want["alone"], LOGITS, "row")
+    elif "decoder_input_ids" in want:
+        check_answers(scanned)
+        tokens = [m.generate(want["grad_ids"]).tolist() for m in (scanned, model)]
+        same(tokens[0], tokens[1], "tokens")
+    else:
+        prompt = want["prompt.0"][None]
+        near(scanned.logits(prompt)[0], want["logits.0"], LOGITS, "logits")
+        check_tokens(scanned.generate(prompt)[0], scanned, 0)
+    same(instructions(scanned) < instructions(model), True, "fewer instructions")
+    if "gradients" in model.job["parts"]:
+        check_gradients(model, scanned)
 
 
 CHECKS: dict[str, Callable[[Model], None]] = {

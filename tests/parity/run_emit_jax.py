@@ -75,7 +75,7 @@ class Runner:
         if not self.check(f"{name}: compiles", lambda: self.compile(folder, source)):
             return
         scan = source.with_name(f"{source.stem}_scan.py")
-        if self.scans(folder, scan) and parts[1] != "answers":
+        if self.scans(folder, scan):
             parts = [*parts, "scanned layers"]
         want = answers(folder, parts[1])
         self.jobs.append(

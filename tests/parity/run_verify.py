@@ -108,6 +108,27 @@ def bad(verify: Verify) -> None:
     same(agrees[-1:], ["model.layers.0.mlp.up_proj"], f"what agrees in {out}")
     same(differs[2:3], ["model.layers.0.mlp.down_proj:"], f"what differs in {out}")
     same(differs[1].endswith(f"wrong.axon:{line}"), True, f"line in {out}")
+    bad_functions(verify, model, program, line)
+
+
+def bad_functions(
+    verify: Verify, model: pathlib.Path, program: pathlib.Path, line: int
+) -> None:
+    """The same as JAX functions, which show nothing inside: the native values stand in."""
+    words = ("--target", "jax", "--trace", "--prompt-ids", "5,17,3,44", "-n", 4)
+    python = python_with_jax(verify.scratch)
+    status, out, err = verify(model, "--program", program, *words, python=python)
+    same(status, 1, f"status; it said {err[-600:]}")
+    for part in ("FAIL", "first difference at prompt 0, position 0", "natively"):
+        same(part in out, True, f"`{part}` in {out}")
+    differs = [row.split() for row in out.splitlines() if "  differs" in row]
+    same([row[2] for row in differs], ["model.layers.0.mlp.down_proj:"], out)
+    same(differs[0][1].endswith(f"wrong.axon:{line}"), True, f"line in {out}")
+    words = (*words, "--json")
+    status, out, _ = verify(model, "--program", program, *words, python=python)
+    trace = json.loads(out)["trace"]
+    same([status, trace["native"]], [1, True], "status, and whose values they are")
+    same("Traceback" in err, False, f"what it said: {err}")
 
 
 def no_package(verify: Verify) -> None:

@@ -3,7 +3,8 @@
 Compared are the values at parameter paths: what a linear layer, a norm or a table gives. They have the same
 meaning in any program for the checkpoint, because parameters have the same names; what lies between two of
 them, a program may compute in its own way. The native runtime gives them with their source lines, for one
-call without fusion; an emitted module by hooks on its modules.
+call without fusion; an emitted module by hooks on its modules. Of emitted functions only the results are seen:
+the native values stand in for what is inside.
 """
 
 import dataclasses
@@ -13,6 +14,7 @@ import torch
 from torch import nn
 
 from axon_verify.command import Axon
+from axon_verify.native import Native
 from axon_verify.targets import Request
 
 
@@ -34,6 +36,7 @@ class Trace:
     first_different: Value | None
     off: float = 0.0
     place: tuple[int, ...] = ()
+    native: bool = False  # the values are not the target's own: functions show none
 
     def json(self) -> dict:
         """The object under `trace` of `axon verify --json`."""
@@ -42,6 +45,7 @@ class Trace:
             different |= {"off": self.off, "place": list(self.place)}
         return {
             "compared": self.compared,
+            "native": self.native,
             "last_equal": named(self.last_equal),
             "first_different": different,
         }
@@ -49,8 +53,13 @@ class Trace:
     def text(self) -> str:
         """The same for people."""
         head = f"{self.compared} values at parameter paths compared"
+        if self.native:
+            head += " natively, as functions show none inside"
         if not self.first_different:
-            return f"{head}: all agree, so what differs comes after the last of them"
+            where = "after the last of them"
+            if self.native:
+                where += ", or in the emitted functions alone: see --target native"
+            return f"{head}: all agree, so what differs comes {where}"
         lines = [head]
         if self.last_equal:
             lines.append(f"  agrees   {shown(self.last_equal)}")
@@ -161,4 +170,6 @@ def find(
     model = getattr(target, "model", None)
     if isinstance(model, nn.Module):
         ours = lines_of(hooked(model, lambda: target.outputs(inputs)), ours)
-    return compare(ours, theirs, tolerance)
+    found = compare(ours, theirs, tolerance)
+    found.native = model is None and not isinstance(target, Native)
+    return found

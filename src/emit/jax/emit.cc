@@ -15,37 +15,17 @@ using namespace jax;
 // Names that functions and locals must leave alone.
 py::NamePlan file_names(const py::Prelude& prelude) {
   py::NamePlan names;
-  for (const char* name : {"jax",
-                           "jnp",
-                           "lax",
-                           "Array",
-                           "DTypeLike",
-                           "Path",
-                           "Sequence",
-                           "NamedTuple",
-                           "Any",
-                           "zip",
-                           "range",
-                           "enumerate",
-                           "len",
-                           "list",
-                           "tuple",
-                           "min",
-                           "max",
-                           "int",
-                           "float",
-                           "bool",
-                           "str",
-                           "isinstance",
-                           "shapes",
-                           "forward",
-                           "load",
-                           "compiled",
-                           "init_cache",
-                           "generate",
-                           "next_logits",
-                           "encode",
-                           "compiled_encode"})
+  for (const char* name : {"jax",         "jnp",        "lax",
+                           "Array",       "DTypeLike",  "Path",
+                           "Sequence",    "NamedTuple", "Any",
+                           "zip",         "range",      "enumerate",
+                           "len",         "self",       "list",
+                           "tuple",       "min",        "max",
+                           "int",         "float",      "bool",
+                           "str",         "isinstance", "shapes",
+                           "forward",     "load",       "stack_layers",
+                           "compiled",    "init_cache", "generate",
+                           "next_logits", "encode",     "compiled_encode"})
     names.reserve(name);
   for (const std::string& name : prelude.every_name()) names.reserve(name);
   return names;

@@ -37,7 +37,7 @@ Result<Stmt> Function::write(const std::string& name) {
   if (p_.is_root(id_)) begin();
   if (p_.is_root(id_) && p_.outline.encode.valid()) take_encoded();
   bind_sizes();
-  if (!p_.is_root(id_) && has_many() && !weights_.scan)
+  if (!p_.is_root(id_) && has_many() && !weights_.stacked)
     scope_.statement(py::assign(py::atom("stores"), expand("list(stores)")));
   AXON_TRY_VOID(write_items(block_.items));
   Expr result = finish();
@@ -51,6 +51,7 @@ std::optional<Expr> Function::expression(const graph::Node& node) {
 Expr Function::param(const std::string& path) {
   auto foreign = foreign_.find(path);
   if (foreign != foreign_.end()) return py::atom(foreign->second);
+  if (std::optional<Expr> beside = beside_stack(path)) return *std::move(beside);
   std::string_view rest = path;
   if (!block_.path.empty()) rest.remove_prefix(block_.path.size() + 1);
   Expr from = py::atom("params");
@@ -61,12 +62,30 @@ Expr Function::param(const std::string& path) {
 
 // The parameters of a called block, seen from here.
 Expr Function::subtree(BlockId called) const {
+  if (std::optional<Expr> beside = beside_stack(p_.block(called).path)) return *std::move(beside);
   Expr from = py::atom("params");
   std::vector<std::string> segments = p_.outline.relative(id_, called);
   if (p_.block(called).is_item) segments.pop_back();  // the list of all is given
   for (const std::string& segment : segments)
     from = segment[0] == '{' ? py::atom(element_) : reach(std::move(from), segment);
   return from;
+}
+
+// Where parameters are that one round alone has, when the others are stacked.
+std::optional<Expr> Function::beside_stack(const std::string& path) const {
+  for (const Weights::Beside& beside : weights_.beside) {
+    const std::string& top = p_.block(beside.block).path;
+    if (path != top && !starts_with(path, top + ".")) continue;
+    Expr from = py::atom("params");
+    for (const std::string& segment : p_.outline.relative(id_, p_.block(beside.list).parent))
+      from = reach(std::move(from), segment);
+    from = reach(std::move(from), beside.name);
+    if (path == top) return from;
+    for (std::string_view segment : split(std::string_view(path).substr(top.size() + 1), '.'))
+      from = reach(std::move(from), segment);
+    return from;
+  }
+  return std::nullopt;
 }
 
 Result<void> Function::call(BlockId called) {

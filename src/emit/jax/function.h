@@ -45,13 +45,23 @@ class Function : public BlockWriter {
   Result<void> call(BlockId called) override;
   void bind_results(BlockId called, Built built);
   py::Expr subtree(BlockId called) const;
+  std::optional<py::Expr> beside_stack(const std::string& path) const;
   void add_extras(std::vector<py::Expr>& args, BlockId called, const Needs& needs);
   // rounds.cc
   Result<void> loop(int32_t index) override;
   Result<std::vector<py::Stmt>> round(int32_t index, const std::vector<std::string>& carried);
   void count_rounds(int32_t index, std::vector<py::Stmt> body);
+  void return_made(const LoopBlock& loop);
+  struct Given {  // the rounds of a loop, when it is scanned
+    std::vector<py::Expr> names, stacks;
+    std::string whole;  // all names as one parameter, of this type, and how it is taken apart
+    py::Expr type;
+    std::vector<py::Stmt> opening;
+  };
+  Given given_of(int32_t index);
   void scan_rounds(int32_t index, const std::vector<std::string>& carried,
                    std::vector<py::Stmt> body);
+  void map_rounds(int32_t index, std::vector<py::Stmt> body);
 
   const Weights& weights_;
   std::map<std::string, std::string> foreign_;  // parameters that lie elsewhere: their names here

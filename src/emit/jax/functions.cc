@@ -3,14 +3,17 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cctype>
 #include <map>
+#include <unordered_map>
 
 #include "emit/jax/function.h"
 #include "emit/jax/rows.h"
 #include "emit/py/print.h"
 #include "emit/py/template.h"
 #include "emit/write/labels.h"
+#include "support/text.h"
 
 namespace axon::emit::jax {
 namespace {
@@ -49,24 +52,59 @@ class Functions {
       AXON_TRY(Stmt function, Function(p_, weights_, one).write("?"));
       functions.push_back(std::move(function));
     }
-    std::vector<Stmt> whole = functions;
-    whole.insert(whole.end(), tree.begin(), tree.end());
-    std::string text = py::print(whole);
-    for (const auto& [known, name] : written_) {
-      if (known != text || p_.is_root(id)) continue;
-      set_name(id, name);
-      return {};
+    std::string text = py::print(without_docs(functions)), shapes = py::print(tree);
+    const std::string *alike = known(functions_, text), *same_shapes = known(trees_, shapes);
+    bool root = p_.is_root(id);
+    // What has other functions has its own shapes, unless it is called the same.
+    if (!alike && same_shapes && labels_.at(*same_shapes) != label(id)) same_shapes = nullptr;
+    if (root) alike = same_shapes = nullptr;
+    std::string name = alike && same_shapes ? *alike : name_of(id);
+    set_name(id, alike ? *alike : name);
+    shapes_[id] = same_shapes ? *same_shapes : root ? "shapes" : name + "_shapes";
+    if (!same_shapes) {
+      put_shapes(id, std::move(tree));
+      labels_[shapes_[id]] = label(id);
+      trees_.emplace_back(std::move(shapes), shapes_[id]);
     }
-    std::string name = name_of(id);
-    set_name(id, name);
-    written_.emplace_back(std::move(text), name);
-    put_shapes(id, name, std::move(tree));
+    if (alike) return {};
+    functions_.emplace_back(std::move(text), name);
     Stmt& last = functions.back();
-    last.body[0] = py::docstring(block_doc(p_, id) + "\n\n" + last.body[0].text);
+    last.body[0] = py::docstring(whole_doc(block_doc(p_, id), last.body[0].text));
     last.text = name;
     if (functions.size() > 1) functions[0].text = p_.classes.at(block.twin);
     out_.insert(out_.end(), functions.begin(), functions.end());
     return {};
+  }
+
+  using Written = std::vector<std::pair<std::string, std::string>>;  // text, name
+
+  static const std::string* known(const Written& written, const std::string& text) {
+    for (const auto& [other, name] : written) {
+      if (other == text) return &name;
+    }
+    return nullptr;
+  }
+
+  // Functions that differ in the names of axes alone do the same.
+  static std::vector<Stmt> without_docs(std::vector<Stmt> functions) {
+    for (Stmt& function : functions) function.body[0] = py::docstring("");
+    return functions;
+  }
+
+  // "`model.norm`." and "x [B, S] -> [B, S]." on one line where that has room.
+  static std::string whole_doc(std::string block, const std::string& function) {
+    constexpr size_t kRoom = 78;
+    if (block.size() + 1 + function.size() > kRoom) return block + "\n\n" + function;
+    block.back() = ':';
+    return block + " " + function;
+  }
+
+  // What a block is called where numbers count for nothing.
+  std::string label(BlockId id) const {
+    if (p_.is_root(id)) return "";
+    const std::string& segment = p_.block(id).segment;
+    bool numbered = is_number(segment) || segment[0] == '{';
+    return numbered ? p_.block(p_.block(id).parent).segment : segment;
   }
 
   // A block and its twin are called by names that go together.
@@ -76,16 +114,14 @@ class Functions {
     if (twin.valid()) p_.classes[twin] = p_.is_root(id) ? "encode" : "encode_" + name;
   }
 
-  void put_shapes(BlockId id, const std::string& name, std::vector<Stmt> body) {
-    bool root = p_.is_root(id);
-    std::string doc = root ? "The shapes of all parameters."
-                           : fmt::format("The shapes of `{}`.", p_.block(id).path);
+  void put_shapes(BlockId id, std::vector<Stmt> body) {
+    std::string doc = p_.is_root(id) ? "The shapes of all parameters."
+                                     : fmt::format("The shapes of `{}`.", p_.block(id).path);
     body.insert(body.begin(), py::docstring(doc));
     std::vector<py::Param> params;
     for (const auto& [flag, round] : flags_of(p_, id))
       params.push_back({flag, py::atom("bool"), {}});
-    out_.push_back(py::def(root ? "shapes" : name + "_shapes", std::move(params),
-                           py::atom("Params"), std::move(body)));
+    out_.push_back(py::def(shapes_.at(id), std::move(params), py::atom("Params"), std::move(body)));
   }
 
   bool is_helper(BlockId id) {
@@ -98,36 +134,63 @@ class Functions {
     return fmt::format("the parameters below `{}`", block.path);
   }
 
-  // From the path: the last segment; of the rounds of a list, one of what the list is called.
+  // From the path: the last segment; of the elements of a list, what the list is called, and which.
   std::string name_of(BlockId id) {
     if (p_.is_root(id)) return "forward";
-    std::string segment = p_.block(id).segment;
+    std::string name = word(p_.block(id).segment);
     BlockId up = p_.block(id).parent;
-    if (segment[0] == '{' || is_number(segment)) {
-      segment = singular(p_.block(up).segment);
+    if (is_number(name) || name[0] == '{') {
+      std::string number = is_number(name) ? "_" + name : "";
+      name = word(singular(p_.block(up).segment)) + number;
       up = p_.block(up).parent;
     }
-    std::string name = lower(segment);
-    auto taken = [&](const std::string& word) {
-      return p_.names.taken(word) || p_.names.taken(word + "_shapes") ||
-             p_.names.taken("encode_" + word);
-    };
     std::string longer = name;
-    for (; taken(longer) && up.valid() && !p_.is_root(up); up = p_.block(up).parent) {
-      const std::string& above = p_.block(up).segment;
-      if (above[0] != '{' && !is_number(above)) longer = lower(above) + "_" + name;
+    auto holder = holders_.find(name);
+    if (holder != holders_.end()) longer = parted(name, p_.block(id).path, holder->second);
+    for (; is_taken(longer) && up.valid() && !p_.is_root(up); up = p_.block(up).parent) {
+      std::string above = word(p_.block(up).segment);
+      if (above[0] != '{' && !is_number(above)) longer = above + "_" + name;
     }
-    if (!taken(longer)) name = longer;
-    name = p_.names.unique(name);
+    name = p_.names.unique(is_taken(longer) ? name : longer);
     p_.names.reserve(name + "_shapes");
     if (p_.block(id).twin.valid()) p_.names.reserve("encode_" + name);
+    holders_[name] = p_.block(id).path;
     return name;
   }
 
-  static std::string lower(const std::string& segment) {
-    std::string out = py::identifier(segment);
-    for (char& c : out) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
-    return out;
+  bool is_taken(const std::string& name) const {
+    return p_.names.taken(name) || p_.names.taken(name + "_shapes") ||
+           p_.names.taken("encode_" + name);
+  }
+
+  // The name after where its path leaves that of the block that has the name already.
+  static std::string parted(const std::string& name, const std::string& path,
+                            const std::string& other) {
+    std::vector<std::string_view> a = axon::split(path, '.'), b = axon::split(other, '.');
+    for (size_t i = 0; i < std::min(a.size(), b.size()); ++i) {
+      if (a[i] == b[i]) continue;
+      std::string here = word(std::string(a[i]));
+      return is_number(here) || here == name ? name : here + "_" + name;
+    }
+    return name;
+  }
+
+  // `EncDecAttention` → `enc_dec_attention`; numbers and variables stay.
+  static std::string word(const std::string& segment) {
+    if (is_number(segment) || segment[0] == '{') return segment;
+    std::string out;
+    auto lower_at = [&](size_t i) {
+      return i < segment.size() && std::islower(static_cast<unsigned char>(segment[i])) != 0;
+    };
+    for (size_t i = 0; i < segment.size(); ++i) {
+      unsigned char c = static_cast<unsigned char>(segment[i]);
+      bool starts =
+          i > 0 && std::isupper(c) && segment[i - 1] != '_' &&
+          (std::isupper(static_cast<unsigned char>(segment[i - 1])) == 0 || lower_at(i + 1));
+      if (starts) out += '_';
+      out += static_cast<char>(std::tolower(c));
+    }
+    return py::identifier(out);
   }
 
   // ---- shapes --------------------------------------------------------------------------------
@@ -148,10 +211,10 @@ class Functions {
   Result<Expr> maker(BlockId id, Expr at) {
     const Block& block = p_.block(id);
     if (block.kind == Block::Kind::List) return list_maker(id, at);
-    if (p_.classes.count(id)) {
+    if (shapes_.count(id)) {
       std::vector<Expr> args;
       for (const auto& [flag, round] : flags_of(p_, id)) args.push_back(py::atom(flag));
-      return py::call(py::atom(p_.classes.at(id) + "_shapes"), std::move(args));
+      return py::call(py::atom(shapes_.at(id)), std::move(args));
     }
     if (block.kind == Block::Kind::Layer)
       return layer_shapes(p_.joined.steps[block.items[0].step].node, block.params, weights_);
@@ -179,8 +242,8 @@ class Functions {
   // The shapes of all rounds; a part that one of them has is told to what makes it.
   Result<Expr> by_round(BlockId child, Expr element, int64_t count) {
     std::map<std::string, int64_t> flags = flags_of(p_, child);
-    if (!flags.empty() && (weights_.scan || !p_.classes.count(child)))
-      return unsupported(weights_.scan ? "a scan over layers" : what(p_.block(child)),
+    if (!flags.empty() && !shapes_.count(child))
+      return unsupported(what(p_.block(child)),
                          "only one round of a loop has " + flags.begin()->first.substr(4));
     if (!flags.empty()) element.items.resize(1);
     for (const auto& [flag, round] : flags)
@@ -225,7 +288,10 @@ class Functions {
   Program& p_;
   const Weights& weights_;
   std::vector<Stmt> out_, some_;  // some_: parts of one round only, for the tree being made
-  std::vector<std::pair<std::string, std::string>> written_;  // text, name
+  Written functions_, trees_;
+  std::unordered_map<BlockId, std::string, IdHash> shapes_;  // the functions that give them
+  std::map<std::string, std::string> holders_;               // name, path
+  std::map<std::string, std::string> labels_;                // of functions that give shapes
 };
 
 }  // namespace

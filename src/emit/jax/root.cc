@@ -15,11 +15,13 @@ using py::expand;
 using py::Expr;
 using py::Stmt;
 
-// Where the list of a loop is in the tree of parameters.
-Expr place_of_list(const Program& p, BlockId list) {
+// Where a block's parameters are in the tree of the checkpoint.
+Expr tree_place(const Program& p, BlockId id) {
   Expr at = py::atom("params");
-  for (const std::string& segment : p.outline.relative(p.outline.root, list))
-    at = py::index(std::move(at), {py::text(segment)});
+  for (const std::string& segment : p.outline.relative(p.outline.root, id)) {
+    bool number = segment[0] >= '0' && segment[0] <= '9';
+    at = py::index(std::move(at), {number ? py::atom(segment) : py::text(segment)});
+  }
   return at;
 }
 
@@ -32,18 +34,40 @@ Stmt load(Program& p, const Weights& weights) {
   if (!weights.scan) {
     body.push_back(py::return_(std::move(loaded)));
   } else {
-    p.prelude.use("jax/stack");
     body.push_back(py::assign(expand("params, unread"), std::move(loaded)));
-    for (const LoopBlock& loop : p.outline.loops) {
-      Expr at = place_of_list(p, loop.list);
-      body.push_back(py::assign(at, expand("stack({0})", {at})));
-    }
-    body.push_back(py::return_(expand("(params, unread)")));
+    body.push_back(py::return_(expand("(stack_layers(params), unread)")));
   }
   return py::def("load",
                  {{"directory", expand("str | Path"), {}},
                   {"dtype", py::atom("DTypeLike"), expand("jnp.float32")}},
                  expand("tuple[Params, list[str]]"), std::move(body));
+}
+
+// From the checkpoint's tree to the one that `forward` takes.
+Stmt stack_layers(Program& p, const Weights& weights) {
+  p.prelude.use("jax/stack");
+  std::vector<Stmt> body = {
+      py::docstring("The tree with each list of layers as one layer, whose parameters have a "
+                    "leading axis\nof layers."),
+      py::assign(py::atom("params"), expand("copied(params)"))};
+  for (const Weights::Beside& beside : weights.beside) {
+    Expr around = tree_place(p, p.block(beside.list).parent);
+    Expr from = tree_place(p, beside.block);  // `params[…]["relative_attention_bias"]`
+    Expr pop = expand("owner.pop({0})", {from.items[1]});
+    body.push_back(py::assign(py::atom("owner"), from.items[0]));
+    body.push_back(py::assign(py::index(std::move(around), {py::text(beside.name)}), pop));
+  }
+  std::vector<BlockId> done;  // loops that are twins have one list
+  for (const LoopBlock& loop : p.outline.loops) {
+    if (!loop.list.valid() || std::find(done.begin(), done.end(), loop.list) != done.end())
+      continue;
+    done.push_back(loop.list);
+    Expr at = tree_place(p, loop.list);
+    body.push_back(py::assign(at, expand("stack({0})", {at})));
+  }
+  body.push_back(py::return_(py::atom("params")));
+  return py::def("stack_layers", {{"params", py::atom("Params"), {}}}, py::atom("Params"),
+                 std::move(body));
 }
 
 // `(batch, 3, capacity, 64)` as a shape of a store.
@@ -70,10 +94,10 @@ Expr layers_of(Program& p, const Weights& weights) {
   for (const std::vector<StoreTensor>& store : p.joined.stores) {
     std::vector<Expr> args = {py::atom("dtype")};
     for (const StoreTensor& tensor : store)
-      args.push_back(store_shape(p, tensor, weights.scan ? count : 0));
+      args.push_back(store_shape(p, tensor, weights.stacked ? count : 0));
     all.push_back(py::call(expand("Store.create"), std::move(args)));
   }
-  if (weights.scan) return all.front();
+  if (weights.stacked) return all.front();
   bool alike = std::all_of(all.begin(), all.end(), [&](const Expr& e) { return e == all[0]; });
   if (!alike) return py::list(std::move(all));
   Expr rounds = expand("range({0})", {py::integer(count)});
@@ -112,23 +136,20 @@ Stmt ends() {
 Stmt next_logits(Program& p) {
   bool encodes = p.outline.encode.valid();
   std::string mask = encodes ? "" : input_name(p, p.calls.roles.mask);
-  Expr params = py::atom("params"), source = py::index(py::atom("given"), {py::text("source")});
-  if (encodes) params = py::index(py::atom("given"), {py::text("params")});
-  std::vector<Expr> args = {std::move(params)};
-  if (encodes)
-    args.push_back(py::keyword(input_name(p, p.calls.roles.ids), py::atom("ids")));
-  else
-    args.push_back(py::atom("ids"));
+  std::vector<Expr> args = {py::atom("params"), py::atom("ids")};
+  if (encodes) {
+    args = {Expr{Expr::Kind::Starred, "**", {py::atom("given")}},
+            py::keyword(input_name(p, p.calls.roles.ids), py::atom("ids"))};
+  }
   if (!mask.empty()) args.push_back(py::keyword(mask, py::atom("mask")));
   args.push_back(py::keyword(input_name(p, p.calls.roles.cache), py::atom("cache")));
   args.push_back(py::keyword("last", py::integer(1)));
-  if (encodes) args.push_back(Expr{Expr::Kind::Starred, "**", {std::move(source)}});
   const graph::Module& main = (*p.request.graph)[p.request.graph->main];
   Expr cache = py::attribute(
       py::atom("out"),
       p.types.dims().names().text(main.output_names[static_cast<size_t>(p.calls.roles.new_cache)]));
   const char* doc = encodes ? "Logits [B, V] behind the last of `ids` [B, T], and the cache with "
-                              "them: for the source\nthat is given beside the parameters."
+                              "them: `given` has\nthe parameters and the source."
                             : "Logits [B, V] behind the last of `ids` [B, S], and the cache with "
                               "them.";
   return py::def("next_logits",
@@ -180,6 +201,7 @@ struct Source {
 
 Source source_of(const Program& p) {
   Source out;
+  out.given.items = {py::text("params"), py::atom("params")};
   const std::vector<graph::ValueId>& inputs = p.block(p.outline.encode).inputs;
   for (const JoinedInput& input : p.joined.inputs) {
     if (std::find(inputs.begin(), inputs.end(), input.value) == inputs.end()) continue;
@@ -212,11 +234,7 @@ Stmt generate_from_source(Program& p) {
       py::assign(expand("dtype"), expand("jax.tree.leaves(params)[0].dtype")),
       py::assign(expand("rows"), expand("{0}.shape[0]", {first})),
       py::assign(expand("cache"), expand("init_cache(rows, 1 + max_new_tokens, dtype)")),
-      py::assign(expand("source"), std::move(source.given)),
-      py::assign(expand("given"), Expr{Expr::Kind::Dict,
-                                       "",
-                                       {py::text("params"), py::atom("params"), py::text("source"),
-                                        py::atom("source")}}),
+      py::assign(expand("given"), std::move(source.given)),
       py::assign(expand("start"),
                  expand("jnp.full((rows, 1), decoder_start_token_id, {0}.dtype)", {first})),
       py::return_(expand("generate_tokens(next_logits, given, start, None, cache, max_new_tokens, "
@@ -269,7 +287,9 @@ Stmt output_class(Program& p) {
 }  // namespace
 
 std::vector<Stmt> root_functions(Program& p, const Weights& weights) {
-  std::vector<Stmt> out = {load(p, weights)};
+  std::vector<Stmt> out;
+  if (weights.scan) out.push_back(stack_layers(p, weights));
+  out.push_back(load(p, weights));
   p.prelude.use("jax/partition_specs");
   if (!p.calls.cached) return out;
   out.push_back(

@@ -2,6 +2,7 @@
 #include "emit/jax/function.h"
 #include "emit/py/template.h"
 #include "emit/write/labels.h"
+#include "support/check.h"
 
 namespace axon::emit::jax {
 
@@ -12,8 +13,6 @@ using py::Stmt;
 
 Result<void> Function::loop(int32_t index) {
   const LoopBlock& loop = p_.outline.loops[static_cast<size_t>(index)];
-  if (!loop.list.valid() && weights_.scan)
-    return unsupported("a scan over layers", "they share their parameters");
   std::vector<ValueId> outer = outer_values(index);
   scope_.settle(outer);
   for (ValueId value : outer) scope_.add_use(value);  // they live through all rounds
@@ -25,16 +24,16 @@ Result<void> Function::loop(int32_t index) {
   if (loop.list.valid()) element_ = scope_.fresh(singular(p_.block(loop.list).segment) + "_params");
   number_ = loop.variable;
   if (loop.first_store >= 0 && !weights_.scan) number_ = scope_.fresh(loop.variable);
-  if (weights_.scan && !(loop.makes.empty() && loop.takes.empty()))
-    return unsupported("a scan over layers", "what an encoder's source gives to each is a list");
-  open_lists(index, expand("list[Array]"));
+  if (!weights_.scan) open_lists(index, expand("list[Array]"));
   bind_settings(index);
   AXON_TRY(std::vector<Stmt> body, round(index, carried));
   for (ValueId value : outer) scope_.add_use(value, -1);
-  if (weights_.scan)
+  if (!weights_.scan)
+    count_rounds(index, std::move(body));
+  else if (loop.makes.empty())
     scan_rounds(index, carried, std::move(body));
   else
-    count_rounds(index, std::move(body));
+    map_rounds(index, std::move(body));
   for (ValueId value : setting_reads(p_.joined, index)) scope_.add_use(value, -1);
   return {};
 }
@@ -48,7 +47,8 @@ Result<std::vector<Stmt>> Function::round(int32_t index, const std::vector<std::
   AXON_TRY_VOID(write_items(loop.items));
   scanning_ = false;
   first_store_ = -1;
-  fill_lists(index);
+  if (!weights_.scan) fill_lists(index);
+  if (weights_.scan && !loop.makes.empty()) return_made(loop);
   for (size_t i = 0; i < loop.carries.size(); ++i) leave(loop.carries[i], carried[i]);
   scope_.redirect(around);
   return body;
@@ -80,45 +80,113 @@ void Function::count_rounds(int32_t index, std::vector<Stmt> body) {
   scope_.statement(py::for_(std::move(target), std::move(list), std::move(body)));
 }
 
+// What a round makes for the stacks of all rounds: the function's result.
+void Function::return_made(const LoopBlock& loop) {
+  AXON_CHECK(loop.carries.empty(), "what is made once for many calls hands nothing on");
+  std::vector<Expr> made;
+  for (const LoopBlock::Kept& kept : loop.makes) {
+    Built built = scope_.use(kept.each);
+    scope_.spend(built);
+    made.push_back(std::move(built.expr));
+  }
+  Expr all = py::one_or_tuple(std::move(made));
+  if (std::optional<Expr> last = scope_.take_last(all)) all = std::move(*last);
+  scope_.statement(py::return_(std::move(all)));
+}
+
+// What each round is given: names within, and the stacks that they are rows of.
+Function::Given Function::given_of(int32_t index) {
+  const LoopBlock& loop = p_.outline.loops[static_cast<size_t>(index)];
+  Given out;
+  if (loop.list.valid()) {
+    out.names.push_back(py::atom(element_));
+    out.stacks.push_back(subtree(loop.list));
+    out.type = py::atom("Params");
+  }
+  if (loop.first_store >= 0) {
+    out.names.push_back(py::atom("past"));
+    out.stacks.push_back(py::atom("stores"));
+  }
+  auto settings = settings_of(index);
+  size_t lists = settings.size() - loop.takes.size();  // the others are stacks already
+  for (size_t i = 0; i < settings.size(); ++i) {
+    out.names.push_back(py::atom(settings[i].first));
+    Expr all = std::move(settings[i].second);
+    out.stacks.push_back(i < lists ? expand("jnp.array({0})", {std::move(all)}) : std::move(all));
+  }
+  if (out.names.size() > 1 || !loop.list.valid()) out.type = py::atom("Any");
+  out.whole = element_;
+  if (out.names.size() > 1) {
+    out.whole = scope_.fresh("given");
+    out.opening.push_back(py::assign(py::tuple(out.names), py::atom(out.whole)));
+  } else if (!loop.list.valid()) {
+    out.whole = out.names.empty() ? "_" : out.names[0].text;
+  }
+  return out;
+}
+
 // `x, stores = lax.scan(step, x, (params["layers"], stores))` with the round as a function.
 void Function::scan_rounds(int32_t index, const std::vector<std::string>& carried,
                            std::vector<Stmt> body) {
   const LoopBlock& loop = p_.outline.loops[static_cast<size_t>(index)];
   bool writes = loop.first_store >= 0;
-  std::vector<Expr> state, types, given = {py::atom(element_)}, stacked = {subtree(loop.list)};
+  std::vector<Expr> state, types;
   for (const std::string& name : carried) {
     state.push_back(py::atom(name));
     types.push_back(py::atom("Array"));
   }
-  if (writes) {
-    given.push_back(py::atom("past"));
-    stacked.push_back(py::atom("stores"));
-  }
-  for (auto& [name, numbers] : settings_of(index)) {
-    given.push_back(py::atom(name));
-    stacked.push_back(expand("jnp.array({0})", {numbers}));
-  }
+  Given given = given_of(index);
   Expr all = py::one_or_tuple(state), type = py::one_or_tuple(types);
   if (types.size() > 1) type = py::index(py::atom("tuple"), std::move(types));
   Expr made = writes ? expand("Store | None") : py::atom("None");
-  std::string name = scope_.fresh("step"), round = scope_.fresh("given");
+  std::string name = scope_.fresh("step");
   std::vector<Stmt> inner;
-  if (given.size() > 1)
-    inner.push_back(py::assign(py::tuple(given), py::atom(round)));
+  if (state.size() > 1) inner.push_back(py::assign(all, py::atom("state")));
+  inner.insert(inner.end(), given.opening.begin(), given.opening.end());
+  Expr result = py::tuple({all, py::atom(writes ? "past" : "None")});
+  const Expr* last =
+      body.empty() || body.back().kind != Stmt::Kind::Assign ? nullptr : &body.back().exprs[0];
+  if (last && *last == result)
+    result = body.back().exprs[1];
+  else if (last && *last == all)
+    result.items[0] = body.back().exprs[1];
   else
-    round = element_;
-  std::vector<py::Param> params = {{state.size() == 1 ? state[0].text : "state", type, {}},
-                                   {round, py::atom(given.size() > 1 ? "Any" : "Params"), {}}};
-  if (state.size() > 1) inner.insert(inner.begin(), py::assign(all, py::atom("state")));
+    last = nullptr;
+  if (last) body.pop_back();
   inner.insert(inner.end(), body.begin(), body.end());
-  inner.push_back(py::return_(py::tuple({all, py::atom(writes ? "past" : "None")})));
+  inner.push_back(py::return_(std::move(result)));
+  std::vector<py::Param> params = {{state.size() == 1 ? state[0].text : "state", type, {}},
+                                   {given.whole, given.type, {}}};
   scope_.statement(py::def(name, std::move(params),
                            py::index(py::atom("tuple"), {type, std::move(made)}),
                            std::move(inner)));
-  Expr scan = expand("lax.scan({0}, {1}, {2})",
-                     {py::atom(name), all, py::one_or_tuple(std::move(stacked))});
-  scope_.statement(
-      py::assign(py::tuple({all, py::atom(writes ? "stores" : "_")}), std::move(scan)));
+  std::vector<Expr> args = {py::atom(name), all, py::one_or_tuple(given.stacks)};
+  if (given.stacks.empty()) {
+    args[2] = py::atom("None");
+    args.push_back(py::keyword("length", py::integer(static_cast<int64_t>(loop.count))));
+  }
+  scope_.statement(py::assign(py::tuple({all, py::atom(writes ? "stores" : "_")}),
+                              py::call(py::dotted("lax.scan"), std::move(args))));
+}
+
+// `all_k, all_v = lax.map(step, params["layers"])`: rounds that hand nothing on.
+void Function::map_rounds(int32_t index, std::vector<Stmt> body) {
+  const LoopBlock& loop = p_.outline.loops[static_cast<size_t>(index)];
+  Given given = given_of(index);
+  std::string name = scope_.fresh("step");
+  std::vector<Stmt> inner = given.opening;
+  inner.insert(inner.end(), body.begin(), body.end());
+  std::vector<Expr> types, targets;
+  for (const LoopBlock::Kept& kept : loop.makes) {
+    types.push_back(annotation(p_, kept.each));
+    std::string all = scope_.name_for(kept.all);
+    scope_.bind(kept.all, all);
+    targets.push_back(py::atom(all));
+  }
+  Expr type = types.size() == 1 ? types[0] : py::index(py::atom("tuple"), types);
+  scope_.statement(py::def(name, {{given.whole, given.type, {}}}, type, std::move(inner)));
+  Expr map = expand("lax.map({0}, {1})", {py::atom(name), py::one_or_tuple(given.stacks)});
+  scope_.statement(py::assign(py::one_or_tuple(std::move(targets)), std::move(map)));
 }
 
 }  // namespace axon::emit::jax

@@ -20,7 +20,7 @@ Expr annotation(const Program& program, ValueId value) {
   TypeKind kind = program.types.kind(program.joined.values[value].type);
   if (kind == TypeKind::Int || kind == TypeKind::Float)
     return py::atom(kind == TypeKind::Int ? "int" : "float");
-  if (kind == TypeKind::List) return expand("list[Array]");
+  if (kind == TypeKind::List) return expand(program.request.scan_layers ? "Array" : "list[Array]");
   return expand(optional ? "Array | None" : "Array");
 }
 
@@ -34,7 +34,7 @@ namespace {
 
 // The stores of all layers: one stack of them, or a list.
 Expr stores_type(const Weights& weights) {
-  return expand(weights.scan ? "Store | None" : "list[Store | None]");
+  return expand(weights.stacked ? "Store | None" : "list[Store | None]");
 }
 
 }  // namespace
@@ -115,8 +115,8 @@ void Function::begin_cache() {
       py::assign(expand("slots, key_count"), expand("call_span({0}, {1})", {past, first})));
   if (!has_many()) return;
   Expr count = py::integer(static_cast<int64_t>(p_.joined.stores.size()));
-  Expr stores = weights_.scan ? expand("None if {0} is None else {0}.layers", {past})
-                              : expand("layer_stores({0}, {1})", {past, count});
+  Expr stores = weights_.stacked ? expand("None if {0} is None else {0}.layers", {past})
+                                 : expand("layer_stores({0}, {1})", {past, count});
   scope_.statement(py::assign(py::atom("stores"), std::move(stores)));
 }
 

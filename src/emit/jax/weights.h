@@ -4,6 +4,7 @@
 
 #include <set>
 #include <string>
+#include <vector>
 
 #include "emit/write/program.h"
 
@@ -14,7 +15,14 @@ namespace axon::emit::jax {
 // linear layers alone read.
 struct Weights {
   std::set<std::string> turned;
-  bool scan = false;  // the rounds of loops are stacked and run by `lax.scan`
+  bool scan = false;     // the rounds of loops are stacked and run by `lax.scan`
+  bool stacked = false;  // the cache is a stack too
+  // What one round alone has cannot be stacked: it lies beside the stack, under this name.
+  struct Beside {
+    BlockId block, list;
+    std::string name;
+  };
+  std::vector<Beside> beside;
 };
 
 // Errors: BACK-UNSUPPORTED, where loops cannot be scanned.

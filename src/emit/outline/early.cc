@@ -241,7 +241,7 @@ class Splitter {
       When when = of_item(item);
       if (is_mixed({item})) {
         Item first = item;
-        if (item.kind == Item::Kind::Call) first.block = part_block(item.block);
+        if (item.kind == Item::Kind::Call) first.block = passed_on(part_block(item.block));
         if (item.kind == Item::Kind::Loop) first.loop = part_loop(item.loop);
         parts.early.push_back(first);
         parts.rest.push_back(item);
@@ -277,6 +277,17 @@ class Splitter {
       kept.insert(kept.begin(), *it);
     }
     items = std::move(kept);
+  }
+
+  // A twin that does nothing but call another needs no function of its own.
+  BlockId passed_on(BlockId twin) {
+    const Block& block = out_.blocks[twin];
+    if (block.items.size() != 1 || block.items[0].kind != Item::Kind::Call) return twin;
+    BlockId inner = block.items[0].block;
+    bool same = out_.blocks[inner].outputs == block.outputs;
+    if (!same || !out_.blocks[inner].twin_of.valid()) return twin;
+    out_.blocks[block.twin_of].twin = {};
+    return inner;
   }
 
   BlockId part_block(BlockId id) {

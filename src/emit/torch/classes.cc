@@ -66,7 +66,10 @@ class Classes {
     p_.classes[id] = name;
     written_.emplace_back(std::move(text), name);
     body.insert(body.begin(), py::docstring(block_doc(p_, id)));
-    out_.push_back(py::class_(name, {expand("nn.Module")}, std::move(body)));
+    bool encodes = p_.is_root(id) && p_.outline.encode.valid();
+    if (encodes) p_.prelude.use("torch/encoder_decoder");
+    out_.push_back(
+        py::class_(name, {expand(encodes ? "EncoderDecoder" : "nn.Module")}, std::move(body)));
     return {};
   }
 

@@ -1,4 +1,5 @@
 // Choices on left-out inputs as branches.
+#include "emit/py/print.h"
 #include "emit/py/template.h"
 #include "emit/write/block_writer.h"
 
@@ -85,6 +86,17 @@ void BlockWriter::settle_shared(NodeId choice) {
   scope_.settle(shared);
 }
 
+namespace {
+
+// Sides that a conditional expression has room for.
+bool is_short(const std::vector<Stmt>& side) {
+  constexpr size_t kWidth = 36;
+  return side.size() == 1 && side[0].kind == Stmt::Kind::Assign &&
+         py::flat(side[0].exprs[1]).size() <= kWidth;
+}
+
+}  // namespace
+
 // The statements of a side; the first side gives the result its name.
 Result<std::vector<Stmt>> BlockWriter::branch(NodeId id, int side, std::string& name) {
   const Node& node = p_.joined.steps[id].node;
@@ -122,6 +134,11 @@ Result<void> BlockWriter::choice(NodeId id) {
   AXON_TRY(std::vector<Stmt> with, branch(id, 1, name));
   scope_.add_use(input, -1);
   scope_.bind(node.outputs[0], name);
+  if (is_short(without) && is_short(with)) {
+    Expr either = py::conditional(without[0].exprs[1], missing, with[0].exprs[1]);
+    scope_.statement(py::assign(py::atom(name), std::move(either)));
+    return {};
+  }
   scope_.statement(py::if_(std::move(missing), std::move(without), std::move(with)));
   return {};
 }

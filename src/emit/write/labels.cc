@@ -151,7 +151,8 @@ std::string input_name(const Program& program, int role) {
 std::string shape_text(const Program& program, TypeId type) {
   const DimTable& dims = program.types.dims();
   if (program.types.kind(type) == TypeKind::List)
-    return "list of " + shape_text(program, program.types.get(type).items[0]);
+    return (program.request.scan_layers ? "stack of " : "list of ") +
+           shape_text(program, program.types.get(type).items[0]);
   std::string out;
   for (DimId dim : program.types.dims_of(type)) {
     if (!out.empty()) out += ", ";
