@@ -9,6 +9,5 @@ def rope(x: Tensor, sin: Tensor, cos: Tensor) -> Tensor:
 
     The first half of `sin` is negated, which saves negating half of every `x`.
     """
-    first, second = x.chunk(2, -1)
-    swapped = torch.cat((second, first), -1)
+    swapped = x.roll(x.shape[-1] // 2, -1)
     return torch.addcmul(x * cos.to(x.dtype), swapped, sin.to(x.dtype))

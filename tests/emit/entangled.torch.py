@@ -5,6 +5,7 @@ Hash of the program and its configuration: c5e7e41064e5ae07
 """
 
 import json
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -93,12 +94,17 @@ class LaidOutLinear(nn.Module):
         return ONEDNN._linear_pointwise(x, self.weight, self.bias, "none", [], "")
 
 
+def blocked(weight: Tensor) -> Tensor:
+    """The weight [out, in] in oneDNN's layout."""
+    return ONEDNN._reorder_linear_weight(weight.contiguous())
+
+
 class BlockedLinear(nn.Module):
     """A linear layer with oneDNN's layout; `state_dict` has the weight as it was."""
 
     def __init__(self, linear: nn.Linear) -> None:
         super().__init__()
-        self.blocks = ONEDNN._reorder_linear_weight(linear.weight.detach())
+        self.blocks = blocked(linear.weight.detach())
         self.bias = linear.bias
         self.register_state_dict_post_hook(BlockedLinear.unblock)
         self.register_load_state_dict_pre_hook(BlockedLinear.block)
@@ -107,6 +113,17 @@ class BlockedLinear(nn.Module):
     def weight(self) -> Tensor:
         """The weight [out, in] as it was."""
         return self.blocks.to_dense()
+
+    def __getstate__(self) -> dict[str, Any]:
+        return self.__dict__ | {"blocks": self.weight}  # which can be copied
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        super().__setstate__(state)
+        self.blocks = blocked(self.blocks)
+
+    def _apply(self, change: Callable[[Tensor], Tensor], recurse: bool = True) -> Any:
+        self.blocks = blocked(change(self.weight))
+        return super()._apply(change, recurse)
 
     def unblock(self, state: dict[str, Tensor], prefix: str, _: Any) -> None:
         """Gives the weight its own name."""
@@ -126,8 +143,7 @@ class BlockedLinear(nn.Module):
         if weight is None:
             missing.append(prefix + "weight")
         else:
-            weight = weight.to(self.blocks.dtype).contiguous()
-            self.blocks = ONEDNN._reorder_linear_weight(weight)
+            self.blocks = blocked(weight.to(self.blocks.dtype))
 
     def forward(self, x: Tensor) -> Tensor:
         """[..., in] -> [..., out]."""

@@ -28,13 +28,205 @@ class OffsetRMSNorm(nn.Module):
         return F.rms_norm(x, self.weight.shape, self.weight + 1.0, self.eps)
 
 
+def linear_of(weight: Tensor, bias: Tensor | None) -> nn.Linear:
+    """A layer with this weight [out, in], for inference."""
+    linear = nn.Linear(weight.shape[1], weight.shape[0], False, device="meta")
+    linear.weight = nn.Parameter(weight.detach(), requires_grad=False)
+    if bias is not None:
+        linear.bias = nn.Parameter(bias.detach(), requires_grad=False)
+    return linear
+
+
+class LinearPart(nn.Module):
+    """One of the layers that `whole` is; `state_dict` has its weight and bias as they were."""
+
+    def __init__(
+        self, whole: nn.Module, sizes: list[int], index: int, turned: bool = False
+    ) -> None:
+        super().__init__()
+        self.whole = whole
+        self.sizes = sizes
+        self.rows = slice(sum(sizes[:index]), sum(sizes[: index + 1]))
+        self.turned = turned  # its own weight is [in, out]
+        self.register_state_dict_post_hook(LinearPart.take)
+        self.register_load_state_dict_pre_hook(LinearPart.give)
+
+    def forward(self, x: Tensor) -> Tensor:
+        """[..., in] -> [..., out]."""
+        return self.whole(x)[..., self.rows]
+
+    def take(self, state: dict[str, Tensor], prefix: str, _: Any) -> None:
+        """Gives its rows of the whole its own names."""
+        for name in ("weight", "bias"):
+            whole = state.pop(f"{prefix}whole.{name}", None)
+            if whole is not None:
+                part = whole[self.rows].t() if self.turned else whole[self.rows]
+                state[prefix + name] = part.contiguous()
+
+    def give(
+        self,
+        state: dict[str, Tensor],
+        prefix: str,
+        _: Any,
+        __: bool,
+        missing: list[str],
+        *___: Any,
+    ) -> None:
+        """The reverse of `take`."""
+        for name in ("weight", "bias"):
+            whole: Tensor | None = getattr(self.whole, name)
+            if whole is None:
+                continue
+            part = state.pop(prefix + name, None)
+            whole = whole.detach().clone()
+            if part is None:
+                missing.append(prefix + name)
+            else:
+                whole[self.rows] = part.t() if self.turned else part
+            state[f"{prefix}whole.{name}"] = whole
+
+
+# Measured with PyTorch 2.13 on x86: a product of one row in float32 reads a weight kept as [out, in]
+# at 11 GB/s, and kept as [in, out] at 15 to 20 where there are no fewer outputs than inputs. Of more
+# rows oneDNN takes either layout faster than `F.linear` does; its own layout takes few rows in half
+# the time, and in bfloat16 one row too.
+ONEDNN = torch.ops.mkldnn
+
+
+def laid_out(weight: Tensor) -> Tensor:
+    """The weight [out, in] with the strides that suit one row."""
+    weight = weight.detach()
+    return weight.t().contiguous().t() if weight.shape[0] >= weight.shape[1] else weight
+
+
+class LaidOutLinear(nn.Module):
+    """A linear layer in float32 with the strides that suit one row."""
+
+    def __init__(self, linear: nn.Linear) -> None:
+        super().__init__()
+        self.weight = nn.Parameter(laid_out(linear.weight), requires_grad=False)
+        self.bias = linear.bias
+
+    def forward(self, x: Tensor) -> Tensor:
+        """[..., in] -> [..., out]."""
+        if x.numel() == x.shape[-1] or torch.compiler.is_compiling():
+            return F.linear(x, self.weight, self.bias)
+        return ONEDNN._linear_pointwise(x, self.weight, self.bias, "none", [], "")
+
+
+def blocked(weight: Tensor) -> Tensor:
+    """The weight [out, in] in oneDNN's layout."""
+    return ONEDNN._reorder_linear_weight(weight.contiguous())
+
+
+class BlockedLinear(nn.Module):
+    """A linear layer with oneDNN's layout; `state_dict` has the weight as it was."""
+
+    def __init__(self, linear: nn.Linear) -> None:
+        super().__init__()
+        self.blocks = blocked(linear.weight.detach())
+        self.bias = linear.bias
+        self.register_state_dict_post_hook(BlockedLinear.unblock)
+        self.register_load_state_dict_pre_hook(BlockedLinear.block)
+
+    @property
+    def weight(self) -> Tensor:
+        """The weight [out, in] as it was."""
+        return self.blocks.to_dense()
+
+    def __getstate__(self) -> dict[str, Any]:
+        return self.__dict__ | {"blocks": self.weight}  # which can be copied
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        super().__setstate__(state)
+        self.blocks = blocked(self.blocks)
+
+    def _apply(self, change: Callable[[Tensor], Tensor], recurse: bool = True) -> Any:
+        self.blocks = blocked(change(self.weight))
+        return super()._apply(change, recurse)
+
+    def unblock(self, state: dict[str, Tensor], prefix: str, _: Any) -> None:
+        """Gives the weight its own name."""
+        state[prefix + "weight"] = self.weight
+
+    def block(
+        self,
+        state: dict[str, Tensor],
+        prefix: str,
+        _: Any,
+        __: bool,
+        missing: list[str],
+        *___: Any,
+    ) -> None:
+        """The reverse of `unblock`."""
+        weight = state.pop(prefix + "weight", None)
+        if weight is None:
+            missing.append(prefix + "weight")
+        else:
+            self.blocks = blocked(weight.to(self.blocks.dtype))
+
+    def forward(self, x: Tensor) -> Tensor:
+        """[..., in] -> [..., out]."""
+        return ONEDNN._linear_pointwise(x, self.blocks, self.bias, "none", [], "")
+
+
+def packed(layer: nn.Module, rows: int) -> nn.Module:
+    """The layer in the form that suits its element type and device."""
+    if type(layer) is not nn.Linear or layer.weight.device.type != "cpu":
+        return layer
+    if layer.weight.dtype == torch.float32 and torch.backends.mkldnn.is_available():
+        return LaidOutLinear(layer) if rows == 1 else BlockedLinear(layer)
+    if layer.weight.dtype == torch.bfloat16 and ONEDNN._is_mkldnn_bf16_supported():
+        return BlockedLinear(layer)
+    return layer
+
+
+def pack_linears(model: nn.Module, rows: int, *tables: Tensor) -> None:
+    """Replaces linear layers by packed ones; `tables` are embeddings that make logits as well."""
+    done: dict[nn.Module, nn.Module] = {}
+    for module in list(model.modules()):
+        for name, child in list(module.named_children()):
+            if child not in done:
+                done[child] = packed(child, rows)
+            setattr(module, name, done[child])
+    for table in tables:
+        if table.dtype == torch.float32 and table.device.type == "cpu":
+            table.data = laid_out(table)
+
+
+def joined(x: Tensor, *layers: nn.Module) -> Sequence[Tensor]:
+    """What each of the layers makes of `x`: one product where `join_linears` has joined them."""
+    first = layers[0]
+    if isinstance(first, LinearPart):
+        return first.whole(x).split(first.sizes, -1)
+    return [layer(x) for layer in layers]
+
+
+def join_linears(
+    model: nn.Module, rows: int, kind: type[nn.Module], *names: str
+) -> None:
+    """Makes the layers of these names one packed layer, in every module of class `kind`."""
+    for module in [part for part in model.modules() if type(part) is kind]:
+        layers = [module.get_submodule(name) for name in names]
+        plain = [layer for layer in layers if type(layer) is nn.Linear]
+        if len(plain) < len(names):
+            continue
+        bias = None
+        if plain[0].bias is not None:
+            bias = torch.cat([layer.bias for layer in plain])
+        weight = torch.cat([layer.weight for layer in plain])
+        whole = packed(linear_of(weight, bias), rows)
+        sizes = [layer.out_features for layer in plain]
+        for index, name in enumerate(names):
+            module.set_submodule(name, LinearPart(whole, sizes, index))
+
+
 def rope(x: Tensor, sin: Tensor, cos: Tensor) -> Tensor:
     """Turns element i with element i + D / 2 by the angles of its position: [B, H, S, D].
 
     The first half of `sin` is negated, which saves negating half of every `x`.
     """
-    first, second = x.chunk(2, -1)
-    swapped = torch.cat((second, first), -1)
+    swapped = x.roll(x.shape[-1] // 2, -1)
     return torch.addcmul(x * cos.to(x.dtype), swapped, sin.to(x.dtype))
 
 
@@ -116,99 +308,6 @@ def load_weights(
     model.load_state_dict(weights, strict=True, assign=True)
     setattr(model, "unread", sorted(unread))
     return model.eval()
-
-
-# Measured with PyTorch 2.13 on x86: a product of one row in float32 reads a weight kept as [out, in]
-# at 11 GB/s, and kept as [in, out] at 15 to 20 where there are no fewer outputs than inputs. Of more
-# rows oneDNN takes either layout faster than `F.linear` does; its own layout takes few rows in half
-# the time, and in bfloat16 one row too.
-ONEDNN = torch.ops.mkldnn
-
-
-def laid_out(weight: Tensor) -> Tensor:
-    """The weight [out, in] with the strides that suit one row."""
-    weight = weight.detach()
-    return weight.t().contiguous().t() if weight.shape[0] >= weight.shape[1] else weight
-
-
-class LaidOutLinear(nn.Module):
-    """A linear layer in float32 with the strides that suit one row."""
-
-    def __init__(self, linear: nn.Linear) -> None:
-        super().__init__()
-        self.weight = nn.Parameter(laid_out(linear.weight), requires_grad=False)
-        self.bias = linear.bias
-
-    def forward(self, x: Tensor) -> Tensor:
-        """[..., in] -> [..., out]."""
-        if x.numel() == x.shape[-1] or torch.compiler.is_compiling():
-            return F.linear(x, self.weight, self.bias)
-        return ONEDNN._linear_pointwise(x, self.weight, self.bias, "none", [], "")
-
-
-class BlockedLinear(nn.Module):
-    """A linear layer with oneDNN's layout; `state_dict` has the weight as it was."""
-
-    def __init__(self, linear: nn.Linear) -> None:
-        super().__init__()
-        self.blocks = ONEDNN._reorder_linear_weight(linear.weight.detach())
-        self.bias = linear.bias
-        self.register_state_dict_post_hook(BlockedLinear.unblock)
-        self.register_load_state_dict_pre_hook(BlockedLinear.block)
-
-    @property
-    def weight(self) -> Tensor:
-        """The weight [out, in] as it was."""
-        return self.blocks.to_dense()
-
-    def unblock(self, state: dict[str, Tensor], prefix: str, _: Any) -> None:
-        """Gives the weight its own name."""
-        state[prefix + "weight"] = self.weight
-
-    def block(
-        self,
-        state: dict[str, Tensor],
-        prefix: str,
-        _: Any,
-        __: bool,
-        missing: list[str],
-        *___: Any,
-    ) -> None:
-        """The reverse of `unblock`."""
-        weight = state.pop(prefix + "weight", None)
-        if weight is None:
-            missing.append(prefix + "weight")
-        else:
-            weight = weight.to(self.blocks.dtype).contiguous()
-            self.blocks = ONEDNN._reorder_linear_weight(weight)
-
-    def forward(self, x: Tensor) -> Tensor:
-        """[..., in] -> [..., out]."""
-        return ONEDNN._linear_pointwise(x, self.blocks, self.bias, "none", [], "")
-
-
-def packed(layer: nn.Module, rows: int) -> nn.Module:
-    """The layer in the form that suits its element type and device."""
-    if type(layer) is not nn.Linear or layer.weight.device.type != "cpu":
-        return layer
-    if layer.weight.dtype == torch.float32 and torch.backends.mkldnn.is_available():
-        return LaidOutLinear(layer) if rows == 1 else BlockedLinear(layer)
-    if layer.weight.dtype == torch.bfloat16 and ONEDNN._is_mkldnn_bf16_supported():
-        return BlockedLinear(layer)
-    return layer
-
-
-def pack_linears(model: nn.Module, rows: int, *tables: Tensor) -> None:
-    """Replaces linear layers by packed ones; `tables` are embeddings that make logits as well."""
-    done: dict[nn.Module, nn.Module] = {}
-    for module in list(model.modules()):
-        for name, child in list(module.named_children()):
-            if child not in done:
-                done[child] = packed(child, rows)
-            setattr(module, name, done[child])
-    for table in tables:
-        if table.dtype == torch.float32 and table.device.type == "cpu":
-            table.data = laid_out(table)
 
 
 class Store:
@@ -351,16 +450,16 @@ class SelfAttn(nn.Module):
         mask [B, 1, S, C] -> [B, S, HIDDEN].
         """
         B, S, _ = x.shape
-        q = self.q_proj(x).reshape(B, S, 6, 14).transpose(1, 2)
-        k = self.k_proj(x).reshape(B, S, 2, 14).transpose(1, 2)
-        k = rope(k, sin, cos)
-        v = self.v_proj(x).reshape(B, S, 2, 14).transpose(1, 2)
+        q, k, v = joined(x, self.q_proj, self.k_proj, self.v_proj)
+        k = rope(k.reshape(B, S, 2, 14).transpose(1, 2), sin, cos)
+        v = v.reshape(B, S, 2, 14).transpose(1, 2)
         if past is not None:
             k, v = past.update(slots, k, v)
+        q = rope(q.reshape(B, S, 6, 14).transpose(1, 2), sin, cos)
         x = capped_attention(
-            rope(q, sin, cos), k, v, mask, scale=0.22360679774997894, cap=1.5
-        )
-        return self.o_proj(x.transpose(1, 2).reshape(B, S, 84))
+            q, k, v, mask, scale=0.22360679774997894, cap=1.5
+        ).transpose(1, 2)
+        return self.o_proj(x.reshape(B, S, 84))
 
 
 class Mlp(nn.Module):
@@ -374,8 +473,8 @@ class Mlp(nn.Module):
 
     def forward(self, x: Tensor) -> Tensor:
         """x [B, S, HIDDEN] -> [B, S, HIDDEN]."""
-        gate = F.gelu(self.gate_proj(x), approximate="tanh")
-        return self.down_proj(gate * self.up_proj(x))
+        gate, up = joined(x, self.gate_proj, self.up_proj)
+        return self.down_proj(F.gelu(gate, approximate="tanh") * up)
 
 
 class Layer(nn.Module):
@@ -513,6 +612,8 @@ class Gemma2(nn.Module):
 
         Names and values of `state_dict` stay as they are.
         """
+        join_linears(self, rows, SelfAttn, "q_proj", "k_proj", "v_proj")
+        join_linears(self, rows, Mlp, "gate_proj", "up_proj")
         pack_linears(self, rows, self.model.embed_tokens.weight)
         return self
 

@@ -106,6 +106,64 @@ def load_weights(
     return model.eval()
 
 
+def linear_of(weight: Tensor, bias: Tensor | None) -> nn.Linear:
+    """A layer with this weight [out, in], for inference."""
+    linear = nn.Linear(weight.shape[1], weight.shape[0], False, device="meta")
+    linear.weight = nn.Parameter(weight.detach(), requires_grad=False)
+    if bias is not None:
+        linear.bias = nn.Parameter(bias.detach(), requires_grad=False)
+    return linear
+
+
+class LinearPart(nn.Module):
+    """One of the layers that `whole` is; `state_dict` has its weight and bias as they were."""
+
+    def __init__(
+        self, whole: nn.Module, sizes: list[int], index: int, turned: bool = False
+    ) -> None:
+        super().__init__()
+        self.whole = whole
+        self.sizes = sizes
+        self.rows = slice(sum(sizes[:index]), sum(sizes[: index + 1]))
+        self.turned = turned  # its own weight is [in, out]
+        self.register_state_dict_post_hook(LinearPart.take)
+        self.register_load_state_dict_pre_hook(LinearPart.give)
+
+    def forward(self, x: Tensor) -> Tensor:
+        """[..., in] -> [..., out]."""
+        return self.whole(x)[..., self.rows]
+
+    def take(self, state: dict[str, Tensor], prefix: str, _: Any) -> None:
+        """Gives its rows of the whole its own names."""
+        for name in ("weight", "bias"):
+            whole = state.pop(f"{prefix}whole.{name}", None)
+            if whole is not None:
+                part = whole[self.rows].t() if self.turned else whole[self.rows]
+                state[prefix + name] = part.contiguous()
+
+    def give(
+        self,
+        state: dict[str, Tensor],
+        prefix: str,
+        _: Any,
+        __: bool,
+        missing: list[str],
+        *___: Any,
+    ) -> None:
+        """The reverse of `take`."""
+        for name in ("weight", "bias"):
+            whole: Tensor | None = getattr(self.whole, name)
+            if whole is None:
+                continue
+            part = state.pop(prefix + name, None)
+            whole = whole.detach().clone()
+            if part is None:
+                missing.append(prefix + name)
+            else:
+                whole[self.rows] = part.t() if self.turned else part
+            state[f"{prefix}whole.{name}"] = whole
+
+
 # Measured with PyTorch 2.13 on x86: a product of one row in float32 reads a weight kept as [out, in]
 # at 11 GB/s, and kept as [in, out] at 15 to 20 where there are no fewer outputs than inputs. Of more
 # rows oneDNN takes either layout faster than `F.linear` does; its own layout takes few rows in half
@@ -134,12 +192,17 @@ class LaidOutLinear(nn.Module):
         return ONEDNN._linear_pointwise(x, self.weight, self.bias, "none", [], "")
 
 
+def blocked(weight: Tensor) -> Tensor:
+    """The weight [out, in] in oneDNN's layout."""
+    return ONEDNN._reorder_linear_weight(weight.contiguous())
+
+
 class BlockedLinear(nn.Module):
     """A linear layer with oneDNN's layout; `state_dict` has the weight as it was."""
 
     def __init__(self, linear: nn.Linear) -> None:
         super().__init__()
-        self.blocks = ONEDNN._reorder_linear_weight(linear.weight.detach())
+        self.blocks = blocked(linear.weight.detach())
         self.bias = linear.bias
         self.register_state_dict_post_hook(BlockedLinear.unblock)
         self.register_load_state_dict_pre_hook(BlockedLinear.block)
@@ -148,6 +211,17 @@ class BlockedLinear(nn.Module):
     def weight(self) -> Tensor:
         """The weight [out, in] as it was."""
         return self.blocks.to_dense()
+
+    def __getstate__(self) -> dict[str, Any]:
+        return self.__dict__ | {"blocks": self.weight}  # which can be copied
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        super().__setstate__(state)
+        self.blocks = blocked(self.blocks)
+
+    def _apply(self, change: Callable[[Tensor], Tensor], recurse: bool = True) -> Any:
+        self.blocks = blocked(change(self.weight))
+        return super()._apply(change, recurse)
 
     def unblock(self, state: dict[str, Tensor], prefix: str, _: Any) -> None:
         """Gives the weight its own name."""
@@ -167,8 +241,7 @@ class BlockedLinear(nn.Module):
         if weight is None:
             missing.append(prefix + "weight")
         else:
-            weight = weight.to(self.blocks.dtype).contiguous()
-            self.blocks = ONEDNN._reorder_linear_weight(weight)
+            self.blocks = blocked(weight.to(self.blocks.dtype))
 
     def forward(self, x: Tensor) -> Tensor:
         """[..., in] -> [..., out]."""
@@ -197,6 +270,19 @@ def pack_linears(model: nn.Module, rows: int, *tables: Tensor) -> None:
     for table in tables:
         if table.dtype == torch.float32 and table.device.type == "cpu":
             table.data = laid_out(table)
+
+
+def pack_transposed(model: nn.Module, rows: int) -> None:
+    """Replaces them as `pack_linears` does others."""
+    for module in list(model.modules()):
+        for name, child in list(module.named_children()):
+            if not isinstance(child, TransposedLinear):
+                continue
+            linear = linear_of(child.weight.T, child.bias)
+            whole = packed(linear, rows)
+            if whole is not linear:
+                sizes = [child.weight.shape[1]]
+                setattr(module, name, LinearPart(whole, sizes, 0, turned=True))
 
 
 class Store:
@@ -471,6 +557,7 @@ class Gpt2(nn.Module):
 
         Names and values of `state_dict` stay as they are.
         """
+        pack_transposed(self, rows)
         pack_linears(self, rows, self.transformer.wte.weight)
         return self
 

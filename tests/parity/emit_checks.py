@@ -117,6 +117,10 @@ def check_packed(pair: Pair, prompt: list[int]) -> None:
     """Packed weights compute the same, and go by the names of separate ones both ways."""
     ids = torch.tensor([prompt])
     state = pair.ours.state_dict()
+    other = {name: 1.25 * value for name, value in state.items()}
+    changed = load_model(pair.source_text, pair.folder)
+    changed.load_state_dict(other)
+    want_changed = pair.logits_of(changed, ids)
     for rows, dtype in ((1, torch.float32), (4, torch.float32), (1, torch.bfloat16)):
         packed = load_model(pair.source_text, pair.folder).to(dtype)
         packed = packed.pack_for_inference(rows)
@@ -127,10 +131,19 @@ def check_packed(pair: Pair, prompt: list[int]) -> None:
             elif not (found - want).abs().mean().item() <= HALF_LOGITS_MEAN:
                 raise Failure("packed logits in bfloat16 differ")
         same(packed.state_dict().keys(), state.keys(), "names of the packed model")
-        packed.load_state_dict({name: 1.25 * value for name, value in state.items()})
-        for name, value in packed.state_dict().items():
-            want = (1.25 * state[name]).to(value.dtype)
+        twin = copy.deepcopy(packed)
+        twin.load_state_dict(other)
+        for name, value in twin.state_dict().items():
+            want = other[name].to(value.dtype)
             near(value.float(), want.float(), 0.0, f"{name} of the packed model")
+        if dtype == torch.float32:
+            found = pair.logits_of(twin, ids)
+            near(found, want_changed, 4 * TINY_LOGITS, "logits of loaded weights")
+        for name, value in packed.state_dict().items():  # the copy is one
+            near(value, state[name].to(dtype), 0.0, f"{name} beside the copy")
+        pair.logits_of(packed.to(torch.float32), ids)
+        plain = load_model(pair.source_text, pair.folder)
+        plain.load_state_dict(twin.state_dict())
 
 
 def check_compiled(pair: Pair, prompt: list[int]) -> None:

@@ -25,6 +25,7 @@ class Prelude {
   explicit Prelude(std::vector<PreludeFile> files) : files_(std::move(files)) {}
   // Asks for prelude/PATH.py. A path that does not exist is our bug.
   void use(std::string_view path);
+  bool in_use(std::string_view path) const { return used_.count(path) != 0; }
   // Import lines, sorted, and the definitions of all files in use.
   const std::set<std::string>& imports() const { return imports_; }
   const std::vector<Stmt>& definitions() const { return definitions_; }

@@ -3,6 +3,7 @@
 
 #include "emit/outline/early.h"
 #include "emit/torch/classes.h"
+#include "emit/torch/joints.h"
 #include "emit/torch/root.h"
 #include "emit/write/file.h"
 #include "emit/write/labels.h"
@@ -48,6 +49,7 @@ Result<std::string> emit_torch(const EmitRequest& request, TypeTable& types, Dia
   program.names.reserve(output_name(program));
   program.names.reserve(encoded_name(program));
   find_needs(program);
+  find_joints(program, joined);
   AXON_TRY(std::vector<py::Stmt> classes, write_classes(program));
   if (calls.cached) program.prelude.use("torch/cache");
   std::vector<py::Stmt> results = result_classes(program);

@@ -39,6 +39,7 @@ Expr reach(Expr from, const std::vector<std::string_view>& segments, std::string
 
 Result<Stmt> Function::write() {
   count_uses();
+  count_joints();
   if (!p_.is_root(id_) && block_.outputs.size() == 1) scope_.keep_waiting(block_.outputs[0]);
   if (p_.is_root(id_) && p_.joined.outputs.size() == 1 && !p_.calls.cached) {
     if (const auto* ref = p_.joined.outputs[0].second.get<graph::Ref>())
@@ -102,7 +103,35 @@ bool Function::is_of_list(BlockId called) const {
   return false;
 }
 
+// What several layers read is mentioned once.
+void Function::count_joints() {
+  for (const Joint& joint : p_.joints) {
+    if (joint.owner != id_) continue;
+    scope_.add_use(p_.block(joint.layers[0]).inputs[0], 1 - static_cast<int>(joint.layers.size()));
+  }
+}
+
+// `q, k, v = joined(x, self.q_proj, self.k_proj, self.v_proj)`
+void Function::call_joint(const Joint& joint) {
+  helper("torch/joined");
+  Operand x;
+  x.data = graph::Ref{p_.block(joint.layers[0]).inputs[0]};
+  reads_.clear();
+  std::vector<Expr> args = {value(x)};
+  std::vector<ValueId> made;
+  for (BlockId layer : joint.layers) {
+    args.push_back(module_of(layer));
+    made.push_back(p_.block(layer).outputs[0]);
+  }
+  scope_.define_all(made, {py::call(py::atom("joined"), std::move(args)), std::move(reads_)});
+  reads_.clear();
+}
+
 Result<void> Function::call(BlockId called) {
+  if (const Joint* joint = p_.joint_of(id_, called)) {
+    if (joint->layers[0] == called) call_joint(*joint);
+    return {};
+  }
   const Block& block = p_.block(called);
   const Needs& needs = p_.needs[called];
   reads_.clear();

@@ -16,6 +16,7 @@ class Function : public BlockWriter {
  private:
   // signature.cc
   std::vector<py::Param> parameters();
+  void count_joints();
   bool is_optional_input(graph::ValueId value) const;
   std::vector<py::Param> root_parameters(std::vector<py::Param> out);
   void begin();
@@ -34,6 +35,7 @@ class Function : public BlockWriter {
   std::string_view target() const override { return "torch"; }
   std::optional<py::Expr> expression(const graph::Node& node) override;
   Result<void> call(BlockId called) override;
+  void call_joint(const Joint& joint);
   Result<void> loop(int32_t index) override;
   py::Stmt loop_head(int32_t index, std::vector<py::Stmt> body);
   py::Expr module_of(BlockId called) const;

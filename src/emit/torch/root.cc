@@ -34,6 +34,17 @@ Stmt from_pretrained(Program& p) {
   return out;
 }
 
+// `join_linears(self, rows, Mlp, "gate_proj", "up_proj")`
+Expr join_linears(const Program& p, const Joint& joint) {
+  BlockId owner = joint.owner;
+  if (p.block(owner).twin_of.valid()) owner = p.block(owner).twin_of;
+  std::string name = p.is_root(owner) ? root_name(p) : p.classes.at(owner);
+  std::vector<Expr> args = {py::atom("self"), py::atom("rows"), py::atom(name)};
+  for (BlockId layer : joint.layers)
+    args.push_back(py::text(axon::join(p.outline.relative(owner, layer), ".")));
+  return py::call(py::atom("join_linears"), std::move(args));
+}
+
 Stmt pack_for_inference(Program& p) {
   std::vector<Stmt> body = {
       py::docstring("Lays weights out for fast inference, in place: the last step before "
@@ -41,6 +52,16 @@ Stmt pack_for_inference(Program& p) {
   if (!p.joined.banks.empty()) {
     p.prelude.use("torch/pack_experts");
     body.push_back(py::evaluate(expand("pack_experts(self)")));
+  }
+  std::vector<Expr> joins;
+  for (const Joint& joint : p.joints) {
+    Expr join = join_linears(p, joint);
+    if (std::find(joins.begin(), joins.end(), join) == joins.end()) joins.push_back(join);
+  }
+  for (Expr& join : joins) body.push_back(py::evaluate(std::move(join)));
+  if (p.prelude.in_use("torch/transposed_linear")) {
+    p.prelude.use("torch/pack_transposed");
+    body.push_back(py::evaluate(expand("pack_transposed(self, rows)")));
   }
   p.prelude.use("torch/pack_linears");
   std::vector<Expr> args = {py::atom("self"), py::atom("rows")};

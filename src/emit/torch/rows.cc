@@ -126,10 +126,33 @@ std::optional<Expr> capped_attention(const Node& node, RowContext& context) {
   return py::call(py::atom("capped_attention"), std::move(args));
 }
 
+// Whether a mask is the same for all heads.
+bool is_for_all_heads(const Operand& mask, RowContext& context) {
+  std::vector<DimId> shape = context.shape(mask);
+  return shape.size() == 4 && context.dims().as_integer(shape[1]) == 1;
+}
+
+// Several heads of queries on one of keys.
+Expr grouped_attention(const Node& node, RowContext& context) {
+  context.helper("torch/grouped_attention");
+  std::vector<Expr> args;
+  for (size_t i : {0, 1, 2, 5}) args.push_back(context.value(node.inputs[i]));
+  const auto* mask = node.inputs[5].get<graph::Ref>();
+  bool whole = !mask || context.may_be_none(mask->value);
+  if (whole && !is_true(node.attrs[1].value))
+    args.push_back(py::keyword("causal", py::atom("False")));
+  if (is_own_scale(node, context))
+    args.push_back(py::keyword("scale", context.value(node.attrs[0].value)));
+  return py::call(py::atom("grouped_attention"), std::move(args));
+}
+
 std::optional<Expr> attention(const Node& node, RowContext& context) {
   if (!is_null(node.inputs[6])) return std::nullopt;
   if (!is_null(node.attrs[5].value)) return capped_attention(node, context);
-  std::vector<DimId> q = context.shape(node.inputs[0]), k = context.shape(node.inputs[1]);
+  bool shares = context.shape(node.inputs[0])[1] != context.shape(node.inputs[1])[1];
+  bool plain = is_null(node.inputs[4]) &&
+               (is_null(node.inputs[5]) || is_for_all_heads(node.inputs[5], context));
+  if (shares && plain) return grouped_attention(node, context);
   std::vector<Expr> args;
   for (size_t i = 0; i < 3; ++i) args.push_back(context.value(node.inputs[i]));
   if (!is_null(node.inputs[4]) && !is_null(node.inputs[5])) return std::nullopt;
@@ -144,7 +167,7 @@ std::optional<Expr> attention(const Node& node, RowContext& context) {
   }
   if (is_own_scale(node, context))
     args.push_back(py::keyword("scale", context.value(node.attrs[0].value)));
-  if (q[1] != k[1]) args.push_back(py::keyword("enable_gqa", py::atom("True")));
+  if (shares) args.push_back(py::keyword("enable_gqa", py::atom("True")));
   return py::call(py::dotted("F.scaled_dot_product_attention"), std::move(args));
 }
 

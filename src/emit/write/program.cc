@@ -200,6 +200,14 @@ void find_sizes(Program& p) {
 
 }  // namespace
 
+const Joint* Program::joint_of(BlockId owner, BlockId layer) const {
+  for (const Joint& joint : joints) {
+    if (joint.owner == owner && std::count(joint.layers.begin(), joint.layers.end(), layer))
+      return &joint;
+  }
+  return nullptr;
+}
+
 void find_needs(Program& program) {
   program.head = find_head(program);
   find_sizes(program);

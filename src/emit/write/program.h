@@ -23,6 +23,12 @@ struct Needs {
   std::vector<std::string> params;  // parameters that lie elsewhere, by path
 };
 
+// Linear layers that a block calls on one value, in order: one product, if the target wants that.
+struct Joint {
+  BlockId owner;
+  std::vector<BlockId> layers;
+};
+
 struct Program {
   const EmitRequest& request;
   const Calls& calls;
@@ -37,10 +43,13 @@ struct Program {
   // Sines `cat((s, s))` that only rotations by halves read: written with the sign of the first
   // half. Either all rotations have such sines, or none.
   std::set<int32_t> signed_sines;
+  std::vector<Joint> joints;
   std::map<int64_t, std::string> sizes;  // names of the program's constants, where they are clear
 
   const Block& block(BlockId id) const { return outline.blocks[id]; }
   bool is_root(BlockId id) const { return id == outline.root; }
+  // The group of a layer that `owner` calls; null: it is called alone.
+  const Joint* joint_of(BlockId owner, BlockId layer) const;
   // Whether the root's function has these: without those that its twin alone reads.
   bool reaches_root(const JoinedInput& input) const {
     return !outline.encode.valid() || !calls.roles.stays(static_cast<int>(input.input));
