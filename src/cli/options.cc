@@ -180,7 +180,10 @@ void add_compile_verbs(CLI::App& app, Options& o) {
   compile->add_option("file", o.compile.file, "checkpoint, program file or zoo program")
       ->required();
   compile->add_option("--checkpoint", o.compile.checkpoint, "checkpoint to compile for");
-  compile->add_option("--target", o.compile.target, "framework: jax, torch")->required();
+  compile
+      ->add_option("--target", o.compile.target,
+                   "framework: jax, torch; `torch:rope,attention` uses only these fused operations")
+      ->required();
   compile->add_option("-o,--output", o.compile.output, "file to write")->required();
   compile->add_flag("--force", o.compile.force, "write over a file that is there");
   compile->add_flag("--scan-layers", o.compile.scan_layers,

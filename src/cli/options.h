@@ -138,7 +138,7 @@ struct FmtOptions {
 struct CompileOptions {
   std::string file;        // program, or checkpoint directory
   std::string checkpoint;  // beside a program
-  std::string target;      // jax, torch
+  std::string target;      // jax, torch, torch:rope
   std::string output;
   bool force = false;
   bool scan_layers = false;

@@ -1,6 +1,4 @@
 // `axon compile`: a program as the source of a framework's module.
-#include <algorithm>
-
 #include "cli/model_setup.h"
 #include "cli/output.h"
 #include "cli/report.h"
@@ -18,17 +16,6 @@ Error usage(std::string message, std::string hint) {
   return {"USE-VALUE", std::move(message), {}, -1, std::move(hint)};
 }
 
-Error unknown_target(const std::string& target, const std::vector<std::string>& targets) {
-  std::string message =
-      format_message(diag_info(Diag::OptTarget).format, {target, join(targets, ", ")});
-  std::vector<std::string> near = closest(target, targets, 1);
-  return {"OPT-TARGET",
-          std::move(message),
-          {},
-          -1,
-          near.empty() ? "see `axon compile --help`" : "did you mean `" + near[0] + "`?"};
-}
-
 // Names only, without folders, so that the same input gives the same bytes everywhere.
 std::string command_of(const CompileOptions& options) {
   std::string out = "axon compile " + base_name(options.file);
@@ -42,9 +29,8 @@ std::string command_of(const CompileOptions& options) {
 
 int verb_compile(const Options& options) {
   const CompileOptions& compile = options.compile;
-  std::vector<std::string> targets = driver::emit_targets();
-  if (std::find(targets.begin(), targets.end(), compile.target) == targets.end())
-    return report_error(unknown_target(compile.target, targets), options.common);
+  if (auto known = driver::check_target(compile.target); !known)
+    return report_error(known.error(), options.common);
   if (file_exists(compile.output) && !compile.force)
     return report_error(
         usage("`" + compile.output + "` is there already", "write over it with --force"),
@@ -57,6 +43,7 @@ int verb_compile(const Options& options) {
                                                    answers_of(*target), driver::Stage::GraphIr);
   int status = report_session(*frontend.session, options.common);
   if (status != 0) return status;
+  frontend.session->sink.clear();  // warnings, which have been shown
   driver::PassReport passes;
   bool passed =
       driver::run_structured_passes(frontend, answers_of(*target), target->request.passes, passes);

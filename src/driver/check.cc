@@ -96,6 +96,17 @@ std::string list_of(const std::vector<std::string>& names) {
   return join(out, ", ");
 }
 
+// Keys that the configuration lacks, with what it has under a name that is near and nothing reads.
+std::string lacking(const std::vector<std::string>& keys, const std::vector<std::string>& ignored) {
+  std::vector<std::string> out;
+  for (const std::string& key : keys) {
+    out.push_back(key);
+    for (const std::string& near : closest(key, ignored, 1))
+      out.back() += " (did you mean `" + near + "`?)";
+  }
+  return join(out, ", ");
+}
+
 }  // namespace
 
 std::vector<std::string> unread_tensors(const opt::ParamReads& reads,
@@ -163,8 +174,9 @@ std::string show(const CheckReport& report) {
     out += text.empty() ? "none\n" : text + "\n";
   };
   line("config read:      ", join(read, ", "));
-  line("config defaulted: ", join(report.config_defaulted, ", "));
-  if (!report.config_missing.empty()) line("config missing:   ", join(report.config_missing, ", "));
+  line("config defaulted: ", lacking(report.config_defaulted, report.config_ignored));
+  if (!report.config_missing.empty())
+    line("config missing:   ", lacking(report.config_missing, report.config_ignored));
   line("config ignored:   ", join(report.config_ignored, ", "));
   if (!report.compared) return out;
   line("tensors read:     ", std::to_string(report.read.size()));

@@ -11,9 +11,12 @@ namespace axon::driver {
 
 // The names that `--target` takes.
 std::vector<std::string> emit_targets();
+// Whether `--target` takes a text: a name, alone or as `NAME:FUSED,FUSED` with the fused operations
+// that it is to use; `*` and `all` are all that it has. Errors: OPT-TARGET, OPT-INTRINSIC.
+Result<void> check_target(const std::string& text);
 
 struct EmitOptions {
-  std::string target;   // of emit_targets()
+  std::string target;   // that check_target() takes
   std::string command;  // that makes the file again
   std::string version;
   bool scan_layers = false;  // of a target that can keep loops when it compiles

@@ -4,6 +4,8 @@
 #include <chrono>
 #include <utility>
 
+#include "driver/config_keys.h"
+#include "driver/later_errors.h"
 #include "driver/library.h"
 #include "graph/text.h"
 #include "graph/verify.h"
@@ -194,6 +196,7 @@ Frontend run_once(const FrontendOptions& options, const std::vector<std::string>
   from(Stage::Resolve, [&] { f.closed = sema::resolve(*f.loaded, {options.main}, session); });
   from(Stage::Materialize,
        [&] { f.materialized = sema::materialize(*f.closed, options.answers, session); });
+  if (f.ok() && f.materialized && !options.answers.config) warn_misspelt_keys(f);
   from(Stage::Normalize, [&] { f.normalized = sema::normalize(f.materialized->closed, session); });
   from(Stage::Elaborate, [&] { f.elaborated = sema::elaborate(*f.normalized, session); });
   from(Stage::Flatten, [&] { f.flat = sema::flatten(*f.elaborated, session); });
@@ -212,6 +215,7 @@ Frontend run_once(const FrontendOptions& options, const std::vector<std::string>
   bool typed_text = entry == Stage::Typecheck || entry == Stage::OptimizeAst ||
                     entry == Stage::GraphIrAxon || entry == Stage::Final;
   if (typed_text && f.ok() && f.graph) check_contracts(f, *f.graph, entry);
+  if (entry == Stage::Parse && !f.ok()) add_later_errors(f, options);
   return f;
 }
 

@@ -104,6 +104,14 @@ std::vector<ZooProgram> zoo_programs() {
   return programs;
 }
 
+std::vector<std::string_view> zoo_texts() {
+  std::vector<std::string_view> texts;
+  for (const embedded::File& file : embedded::zoo()) {
+    if (is_program(file)) texts.push_back(file.text);
+  }
+  return texts;
+}
+
 std::optional<Choice> choose_program(const std::vector<std::string>& architectures) {
   for (const std::string& wanted : architectures) {
     for (const embedded::File& file : embedded::zoo()) {

@@ -31,6 +31,8 @@ struct ZooProgram {
 };
 // All programs, by name.
 std::vector<ZooProgram> zoo_programs();
+// Their texts alone.
+std::vector<std::string_view> zoo_texts();
 // The program whose file implements the architecture, with the entry that fits.
 struct Choice {
   ZooProgram program;

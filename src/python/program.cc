@@ -38,10 +38,7 @@ std::vector<std::string> check(const driver::ModelRequest& request, const std::s
 std::string compile(const driver::ModelRequest& request, const std::string& program,
                     const std::string& checkpoint, const std::string& target,
                     const std::string& command) {
-  std::vector<std::string> targets = driver::emit_targets();
-  if (std::find(targets.begin(), targets.end(), target) == targets.end())
-    raise(
-        {"USE-VALUE", "`" + target + "` is no target", {}, -1, "targets: " + join(targets, ", ")});
+  if (auto known = driver::check_target(target); !known) raise(known.error());
   std::optional<driver::Frontend> frontend;
   auto run = [&]() -> Result<std::string> {
     AXON_TRY(driver::Target found, driver::find_target(request, program, checkpoint));

@@ -187,9 +187,32 @@ void DefResolver::report_unknown(NameId name, Span span, Use use) {
   suggest(session_.sink.report(code, span, {text}), name, span, use);
 }
 
+bool DefResolver::is_type_name(NameId name) const {
+  return is_builtin_type(names_.text(name)) || context_.aliases.find(name) != nullptr;
+}
+
+// A type where a value should be: what looks like its arguments are sizes, and told with it.
+void DefResolver::check_type_call(const Call& call) {
+  if (!is_type_name(call.callee) || locals_.contains(call.callee)) return;
+  if (!context_.envs.value(module_, call.callee, true).candidates.empty()) return;
+  report_unknown(call.callee, call.callee_span, Use::Callee);
+  for (const Arg& arg : call.args) {
+    visit(arg.value, ast_,
+          {[&](ExprId id) {
+             if (const Name* name = ast_[id].get<Name>()) reported_.insert(name->name);
+           },
+           [](StmtId) {}});
+  }
+}
+
 // What may have been meant by an unknown name.
 void DefResolver::suggest(Diagnostic& diag, NameId name, Span span, Use use) {
   std::string_view text = names_.text(name);
+  if (is_type_name(name)) {
+    diag.note(Note::NoteHere, span,
+              {"`" + std::string(text) + "` is a type, and no value: types stand behind `::`"});
+    return;
+  }
   if (is_statement_word(text)) {
     diag.note(Note::NoteHere, span,
               {"`" + std::string(text) +
@@ -249,6 +272,7 @@ ExprId DefResolver::pipe(ExprId id) {
 
 ExprId DefResolver::expr(ExprId id) {
   if (ast_[id].kind() == ExprKind::Pipe) return pipe(id);
+  if (const Call* call = ast_[id].get<Call>()) check_type_call(Call(*call));
   ExprId inner = children(id);
   Expr node = ast_[inner];
   if (const Name* name = node.get<Name>()) {

@@ -125,6 +125,8 @@ class Loader {
           session_.sink.report(Diag::LoadNotFound, import.span, {name, join(tried, ", ")});
       for (const std::string& near : closest(name, module_names(folder), 1))
         diag.note(Note::NoteDidYouMean, import.span, {"`" + near + "`"});
+      if (name == "import")
+        diag.note(Note::NoteHere, import.span, {"the second `import` is the name of a module"});
       return kNone;
     }
     auto known = state_.find(found->key());

@@ -118,12 +118,13 @@ class Resolver {
     if (!check_alias_cycles(aliases, session_)) return {};
     resolve_aliases();
     resolve_user_files();
-    Entity main = find_main();
+    Entity main = options_.partial ? any_entry() : find_main();
     if (main) mark(main, reached_);
+    if (options_.partial) mark_user_files(reached_);
     for (const Reference& reference : alias_references_) mark(reference.entity, reached_);
     check_cycles();
-    if (session_.sink.has_errors()) return {};
-    warn_unused();
+    if (session_.sink.has_errors() || !main) return {};
+    if (!options_.partial) warn_unused();
     ClosedProgram out = assemble(main);
     validate_closed(out.program, session_);
     return out;
@@ -190,13 +191,17 @@ class Resolver {
 
   // Files of the user are resolved whole, the library as far as it is used.
   void resolve_user_files() {
+    mark_user_files(touched_);
+    for (const Reference& reference : alias_references_) mark(reference.entity, touched_);
+  }
+
+  void mark_user_files(Marks& marks) {
     for (size_t m = 0; m < modules_.modules.size(); ++m) {
       if (modules_.modules[m].from_library) continue;
       for (size_t i = 0; i < resolved_[m].size(); ++i) {
-        mark({Entity::Kind::Def, m, i}, touched_);
+        mark({Entity::Kind::Def, m, i}, marks);
       }
     }
-    for (const Reference& reference : alias_references_) mark(reference.entity, touched_);
   }
 
   const Resolved& resolved(const Entity& entity) {
@@ -281,6 +286,21 @@ class Resolver {
       session_.sink.report(Diag::ResMainPath, def.name_span, {session_.names.text(def.name)});
     }
     return main;
+  }
+
+  // The one that is asked for, else the last definition of the user's files that can be one.
+  Entity any_entry() {
+    Entity wanted = options_.main.empty() ? Entity{} : find_by_name(options_.main);
+    if (wanted && envs_.def(wanted).path_params.empty()) return wanted;
+    for (size_t m = modules_.modules.size(); m-- > 0;) {
+      if (modules_.modules[m].from_library) continue;
+      const auto& definitions = modules_.modules[m].module.definitions;
+      for (size_t i = definitions.size(); i-- > 0;) {
+        if (!definitions[i].is_global && definitions[i].path_params.empty())
+          return {Entity::Kind::Def, m, i};
+      }
+    }
+    return {};
   }
 
   // Entries that ARCHITECTURES tuples name count as used.

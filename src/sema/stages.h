@@ -76,6 +76,9 @@ struct FlatProgram {
 
 struct ResolveOptions {
   std::string main;  // explicit entry name, or empty
+  // Definitions are missing, the entry may be one of them: all of the user's files that are there
+  // make the program, and any of them its entry. For errors in them, not for running.
+  bool partial = false;
 };
 ClosedProgram resolve(const LoadedModules& modules, const ResolveOptions& options,
                       Session& session);

@@ -11,8 +11,13 @@ namespace types {
 
 using namespace syntax;
 
-Checker::Checker(const FlatProgram& flat, Session& session)
-    : flat_(flat), program_(flat.program), s_(session), t_(session.types), d_(session.dims) {
+Checker::Checker(const FlatProgram& flat, const Answers& answers, Session& session)
+    : flat_(flat),
+      answers_(answers),
+      program_(flat.program),
+      s_(session),
+      t_(session.types),
+      d_(session.dims) {
   size_t count = program_.definitions.size();
   states_.assign(count, State::New);
   failed_.assign(count, false);
@@ -225,7 +230,7 @@ void Checker::finish_generic(Frame& f) {
   Value result = resolve(f, *f.returned);
   if (f.def.params.empty()) note_global(f.definition, result);
   auto constraints = constraints_of(f);
-  if (f.def.name == program_.main) warn_merged(f);
+  if (f.def.name == program_.main && !failed_[f.definition]) warn_merged(f);
   f.headers.push_back(header_of(f));
   present(f);
   out_.definitions[f.definition].constraints = std::move(constraints);
@@ -234,8 +239,7 @@ void Checker::finish_generic(Frame& f) {
 }  // namespace types
 
 TypedProgram typecheck(const FlatProgram& flat, const Answers& answers, Session& session) {
-  (void)answers;  // materialize has put what the checkpoint says into the program
-  return types::Checker(flat, session).run();
+  return types::Checker(flat, answers, session).run();
 }
 
 }  // namespace axon::sema

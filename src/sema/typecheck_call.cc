@@ -330,6 +330,7 @@ Summary Checker::check_call(Frame& caller, size_t callee, const std::vector<Valu
   g.reports = helper && caller.reports;
   g.muted = g.reports ? caller.muted : 0;
   g.record = record;
+  g.maybe = helper ? caller.maybe : 0;
   for (const auto& [symbol, meaning] : rigid_meanings_) g.u.define(symbol, meaning);
   std::vector<SymbolId> symbols = symbols_of(args);
   for (SymbolId symbol : symbols) g.u.anchor(symbol);

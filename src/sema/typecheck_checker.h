@@ -14,7 +14,7 @@ namespace axon::sema::types {
 
 class Checker {
  public:
-  Checker(const FlatProgram& flat, Session& session);
+  Checker(const FlatProgram& flat, const Answers& answers, Session& session);
   TypedProgram run();
 
  private:
@@ -66,6 +66,13 @@ class Checker {
   Value sized(Frame& f, Value value);
   Local* find_local(Frame& f, NameId name);
   void bind_local(Frame& f, NameId name, Value value, Span span, Outcome outcome = {});
+
+  // typecheck_constant.cc: arithmetic that has no result
+  bool is_certain(const Frame& f) const;
+  std::optional<int64_t> constant(Frame& f, DimId dim);
+  bool report_no_result(Frame& f, const syntax::Binary& b, const Value& left, const Value& right,
+                        Span span);
+  void check_divisor(Frame& f, DimId divisor, Span span);
 
   // typecheck_call.cc
   Value eval_call(Frame& f, const syntax::Call& call, Span span);
@@ -121,6 +128,7 @@ class Checker {
   Header header_of(Frame& f);
 
   const FlatProgram& flat_;
+  const Answers& answers_;
   const Program& program_;
   Session& s_;
   TypeTable& t_;

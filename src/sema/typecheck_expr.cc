@@ -175,6 +175,7 @@ Value Checker::eval_binary(Frame& f, const Binary& b, Span span) {
   Value left = eval(f, b.left);
   Value right = eval(f, b.right);
   f.u.set_origin(origin(f, span));
+  if (report_no_result(f, b, left, right, span)) return {t_.error(), {}};
   Op op = core_op(b.op);
   ops::RuleResult result =
       ops::type_rule(op, {{left.type, left.known}, {right.type, right.known}}, f.u);
@@ -336,7 +337,9 @@ Value Checker::undecided(Frame& f, ExprId cond, bool taken, ExprId id,
   for (const TypedGuard& guard : guards_of(f, cond, taken, facts)) f.open_guards.push_back(guard);
   f.guards.push_back(f.open_guards);
   f.u.enter_branch(static_cast<int32_t>(f.guards.size()) - 1);
+  ++f.maybe;
   Value value = resolve(f, branch(f, id, facts));  // sizes that are equal here have one name
+  --f.maybe;
   f.u.leave_branch();
   f.open_guards = std::move(before);
   return value;
@@ -349,8 +352,11 @@ Value Checker::eval_if(Frame& f, ExprId cond, ExprId yes, ExprId no, Span span) 
   bool decided = (test.known.is_bool() && t_.kind(f.u.resolve(test.type)) != TypeKind::Optional) ||
                  test.known.is_null();
   if (!decided) {
+    const size_t before = s_.sink.all().size();
     Value a = undecided(f, cond, true, yes, outcome.when_true);
+    const size_t between = s_.sink.all().size();
     Value b = undecided(f, cond, false, no, outcome.when_false);
+    s_.sink.drop_repeats(before, between, s_.files);  // one cause that both branches show
     return join_values(f, a, b, span);
   }
   bool taken = test.known.is_bool() && test.known.boolean;

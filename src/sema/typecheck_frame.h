@@ -94,6 +94,7 @@ struct Frame {
   bool record = false;                   // types of expressions are kept
   std::vector<NameId> bad_placeholders;  // reported already: a prefix is part of many paths
   int muted = 0;                 // > 0: a branch that is not taken, or a round that is not the last
+  int maybe = 0;                 // > 0: a branch or loop body that may not be run
   std::map<NameId, DimId> dims;  // names in types
   std::map<NameId, DimId> dim_values;  // dims that are values by now
   std::set<SymbolId> declared;         // dims of the parameters' types

@@ -107,7 +107,9 @@ std::vector<Value> Checker::run_round(Frame& f, const Loop& loop, const std::vec
     f.locals.push_back({loop.carry[i].name, sized(f, carries[i]), ++f.versions, {}});
   }
   f.yielded.clear();
+  ++f.maybe;
   run_block(f, loop.body);
+  --f.maybe;
   std::vector<Value> yielded = f.yielded;
   f.locals = std::move(before);
   f.dim_values = std::move(dims_before);

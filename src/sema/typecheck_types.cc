@@ -66,6 +66,7 @@ DimId Checker::dim_of(Frame& f, DimExprId id) {
       const DimBinary b = e.as<DimBinary>();
       DimId left = dim_of(f, b.left);
       DimId right = dim_of(f, b.right);
+      if (b.op == '/' || b.op == '%') check_divisor(f, right, e.span);
       DimId out = b.op == '+'   ? d_.add(left, right)
                   : b.op == '-' ? d_.sub(left, right)
                   : b.op == '*' ? d_.mul(left, right)

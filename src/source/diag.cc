@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "source/file_table.h"
 #include "support/check.h"
 
 namespace axon {
@@ -94,6 +95,39 @@ void DiagSink::truncate(size_t count) {
     if (severity(diagnostics_.back()) == Severity::Error) --errors_;
     diagnostics_.pop_back();
   }
+}
+
+void DiagSink::drop_repeats(size_t first, size_t middle, const FileTable& files) {
+  auto things = [](const Diagnostic& d) {
+    std::vector<std::string> out;
+    for (const DiagArg& arg : d.args)
+      out.push_back(arg.kind == DiagArg::Kind::Int ? std::to_string(arg.number) : arg.text);
+    std::sort(out.begin(), out.end());
+    return out;
+  };
+  auto text = [&](const Diagnostic& d) {
+    if (!d.span.valid()) return std::string_view();
+    return files.text(d.span.file)
+        .substr(static_cast<size_t>(d.span.begin), static_cast<size_t>(d.span.end - d.span.begin));
+  };
+  auto repeats = [&](const Diagnostic& d) {
+    for (size_t i = first; i < middle; ++i) {
+      const Diagnostic& old = diagnostics_[i];
+      bool same = old.id == d.id && old.context == d.context && text(old) == text(d) &&
+                  things(old) == things(d);
+      if (same) return true;
+    }
+    return false;
+  };
+  std::vector<Diagnostic> rest;
+  for (size_t i = middle; i < diagnostics_.size(); ++i) {
+    if (!repeats(diagnostics_[i]))
+      rest.push_back(std::move(diagnostics_[i]));
+    else if (severity(diagnostics_[i]) == Severity::Error)
+      --errors_;
+  }
+  diagnostics_.resize(middle);
+  for (Diagnostic& d : rest) diagnostics_.push_back(std::move(d));
 }
 
 void DiagSink::sort() {

@@ -11,6 +11,8 @@
 
 namespace axon {
 
+class FileTable;
+
 enum class Severity : uint8_t { Error, Warning };
 
 enum class Diag : uint16_t {
@@ -93,6 +95,9 @@ class DiagSink {
   void clear();
   // Forgets all but the first `count` reports (a parser that goes back reports the rest again).
   void truncate(size_t count);
+  // Forgets reports from `middle` on that stand on the same text of the same context as one from
+  // `first` to `middle` and say the same of the same things.
+  void drop_repeats(size_t first, size_t middle, const FileTable& files);
   // Sorts by file and position, and drops exact repetitions.
   void sort();
 

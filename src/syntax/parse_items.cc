@@ -206,7 +206,9 @@ std::vector<ImportMember> Parser::parse_members() {
   };
   if (!accept(Tok::LParen)) {
     if (!at(Tok::Name)) unexpected("a member or `(`");
-    while (at(Tok::Name)) add_member();
+    // No item can have such a name: the next one begins here.
+    auto at_item = [&] { return at_word(Word::Import) || at_word(Word::Export); };
+    while (at(Tok::Name) && !at_item()) add_member();
     return members;
   }
   while (!at(Tok::RParen)) {

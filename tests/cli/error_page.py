@@ -21,8 +21,9 @@ the tests, and every answer is what the command says. `axon explain CODE` prints
 | 130 | interrupted; what was generated so far has been written |
 | 143 | terminated |
 
-Severity: an *error* stops the compiler after the stage that reported it. A *warning* does not; `--strict` makes an error
-of every warning except those marked *always a warning*.
+Severity: an *error* stops the compiler after the stage that reported it; definitions that have no error and mention none that
+has are checked on, so that independent mistakes are all told. A *warning* does not stop it; `--strict` makes an error of every
+warning except those marked *always a warning*.
 
 ## JSON
 

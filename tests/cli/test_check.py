@@ -119,6 +119,16 @@ def test_check_checkpoint(model: pathlib.Path) -> None:
         out=r"config read:.*hidden_size.*config defaulted:.*config ignored:.*tensors read:\s+21",
     )
     S.answers("check DIR", S.run("check", model), 0, out=r"tensors read:\s+21")
+    program = S.folder / "misspelt.axon"
+    program.write_text(
+        "import Config\nWIDTH <- Config.dim @@hiden_size default=64\n"
+        "main :: Tensor[B,S] -> Tensor[B,S]\nmain x = x * WIDTH\n",
+        encoding="utf-8",
+    )
+    answer = S.run("check", program, "--checkpoint", model)
+    near = r"config defaulted: hiden_size \(did you mean `hidden_size`\?\)"
+    S.answers("check: a misspelt key", answer, 0, out=near)
+    S.check("no warning beside a checkpoint", "W-CONFIG-KEY" not in answer.err, "")
     shapes = ck.llama_shapes()
     tied = ck.llama_directory(
         S.folder / "tied", config=ck.llama_config(tie_word_embeddings=True),

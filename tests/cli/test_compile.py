@@ -107,9 +107,43 @@ def test_passes() -> None:
     S.check("unknown pass", wrong.status == 2 and "fold" in wrong.err, wrong.err)
 
 
+def test_fused() -> None:
+    """A target uses the fused operations that are named, by default all that it has."""
+    folder = checkpoint(S.folder / "fused", "llama")
+    marks = {
+        "attention": "scaled_dot_product_attention(",
+        "rms_norm": "RMSNorm(",
+        "rope": " rope(",
+    }
+    every = None
+    for words in ("", ":all", ":*", ":attention", ":attention,rms_norm"):
+        out = S.folder / "fused.py"
+        wanted = set(words[1:].split(",")) if words else {"all"}
+        if wanted & {"all", "*"}:
+            wanted = set(marks)
+        target = "torch" + words
+        done = S.run("compile", folder, "--target", target, "-o", out, "--force")
+        S.check(f"compile --target {target}", done.status == 0, done.err)
+        text = out.read_text().partition("import ")[2] if out.exists() else ""
+        used = {name for name, mark in marks.items() if mark in text}
+        S.check(f"{target} uses what is named", used == wanted, f"{used}")
+        compile(text, out.name, "exec")
+        every = every or text
+        S.check(f"{target}: all of them", (used == set(marks)) == (text == every), "")
+    # Masks are part of that operation: written out, calls with and without one differ.
+    alone = S.run("compile", folder, "--target", "torch:rope", "-o", out, "--force")
+    good = alone.status == 1 and "BACK-UNSUPPORTED" in alone.err
+    S.check("without attention", good, alone.err)
+    wrong = S.run(
+        "compile", folder, "--target", "jax:swiglu", "-o", S.folder / "wrong.py"
+    )
+    good = wrong.status == 2 and "`jax` has no fused operation `swiglu`" in wrong.err
+    S.check("a fused operation that is not there", good, wrong.err)
+
+
 def main() -> None:
     """All of them."""
-    for test in (test_output, test_input, test_passes):
+    for test in (test_output, test_input, test_passes, test_fused):
         test()
     S.finish()
 

@@ -2,6 +2,7 @@
 #include "emit/jax/emit.h"
 
 #include "emit/jax/functions.h"
+#include "emit/jax/recompiles.h"
 #include "emit/jax/root.h"
 #include "emit/outline/early.h"
 #include "emit/write/file.h"
@@ -59,11 +60,11 @@ void forget_references(Joined& joined) {
 }  // namespace
 
 Result<std::string> emit_jax(const EmitRequest& request, TypeTable& types, DiagSink& sink) {
-  opt::FusionSet fusions;
-  fusions.linear = false;
-  AXON_TRY(Calls calls, specialise_calls(*request.graph, types, request.answers, fusions, sink));
+  AXON_TRY(Calls calls,
+           specialise_calls(*request.graph, types, request.answers, request.fusions, sink));
   AXON_TRY(Joined joined, join_calls(calls, *request.graph, types));
   forget_references(joined);
+  warn_recompiles(joined, types, sink);
   AXON_TRY(Outline tree, outline(joined, types, *request.answers.params));
   split_early(tree, joined, calls, types);
   py::Prelude prelude = prelude_of("jax");

@@ -36,9 +36,8 @@ const std::vector<ImportRow> kImports = {{"torch", "import torch"},
 }  // namespace
 
 Result<std::string> emit_torch(const EmitRequest& request, TypeTable& types, DiagSink& sink) {
-  opt::FusionSet fusions;
-  fusions.linear = false;
-  AXON_TRY(Calls calls, specialise_calls(*request.graph, types, request.answers, fusions, sink));
+  AXON_TRY(Calls calls,
+           specialise_calls(*request.graph, types, request.answers, request.fusions, sink));
   AXON_TRY(Joined joined, join_calls(calls, *request.graph, types));
   AXON_TRY(Outline tree, outline(joined, types, *request.answers.params));
   split_early(tree, joined, calls, types);

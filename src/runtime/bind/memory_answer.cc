@@ -1,8 +1,11 @@
 // How much memory a model will need, and whether the machine has it.
 #include <algorithm>
+#include <optional>
 #include <string>
+#include <vector>
 
 #include "runtime/bind/model.h"
+#include "source/diag.h"
 #include "support/file.h"
 #include "support/text.h"
 
@@ -29,7 +32,62 @@ int64_t number_in(const char* path) {
   return text ? parse_int(trim(*text)).value_or(-1) : -1;
 }
 
+// For each expression whether it never falls when a symbol grows: what it is for ones is its least.
+std::vector<bool> find_rising(const Program& program) {
+  using Kind = IntExpr::Kind;
+  std::vector<bool> rises;
+  for (const IntExpr& e : program.ints) {  // operands come first
+    auto of = [&](IntId id) { return rises[static_cast<size_t>(id.index)]; };
+    auto positive = [&](IntId id) {
+      return program.ints[id].kind == Kind::Const && program.ints[id].value > 0;
+    };
+    bool up = false;
+    if (e.kind == Kind::Const) up = e.value >= 0;
+    if (e.kind == Kind::Sym) up = program.symbols[e.sym].kind == SymKind::Shape;
+    if (e.kind == Kind::Add || e.kind == Kind::Mul || e.kind == Kind::Min || e.kind == Kind::Max)
+      up = of(e.a) && of(e.b);
+    if (e.kind == Kind::FloorDiv || e.kind == Kind::CeilDiv) up = of(e.a) && positive(e.b);
+    rises.push_back(up);
+  }
+  return rises;
+}
+
+// The least working memory of a phase; INT64_MAX: more than can be counted, nothing: not known.
+std::optional<int64_t> least_arena(const Program& program, const Phase& phase,
+                                   const std::vector<bool>& rises) {
+  const IntId arena = phase.arena_bytes;
+  if (phase.routine.valid() || !arena.valid() || !rises[static_cast<size_t>(arena.index)])
+    return {};
+  Bindings ones;
+  for (size_t i = 0; i < program.symbols.size(); ++i) ones.set(program.symbols.id_at(i), 1);
+  int64_t bytes = 0;
+  return evaluate(program, ones, arena, bytes) ? bytes : INT64_MAX;
+}
+
 }  // namespace
+
+Result<void> check_plan(const Program& program, int64_t available) {
+  int64_t least = INT64_MAX;
+  const std::vector<bool> rises = find_rising(program);
+  for (const Phase& phase : program.phases) {
+    const std::optional<int64_t> bytes = least_arena(program, phase, rises);
+    if (!bytes || *bytes <= available) return {};
+    least = std::min(least, *bytes);
+  }
+  if (available <= 0 || program.phases.empty()) return {};
+  // What no machine gives is said in the same words on every one.
+  constexpr int64_t kAddressable = int64_t{1} << 47;
+  std::string given = std::to_string(available);
+  if (least > kAddressable)
+    given = std::to_string(kAddressable) + " at most, whatever the machine has";
+  const DiagInfo& info = diag_info(Diag::PlanMemory);
+  const std::string needed = (least == INT64_MAX ? "more than " : "") + std::to_string(least);
+  return Error{std::string(info.code),
+               format_message(info.format, {needed, given}),
+               {},
+               -1,
+               "tensors of fixed sizes in the program need as much for one row and one token"};
+}
 
 std::string MemoryAnswer::show() const {
   return mebibytes(total()) + " (mapped weights " + mebibytes(mapped) + ", packed " +

@@ -102,6 +102,9 @@ class BoundModel {
 
 // Memory that the machine and the control group can still give; 0: unknown.
 int64_t available_memory();
+// Refuses a plan of which no phase could run, were it for one row and one token. Errors:
+// PLAN-MEMORY.
+Result<void> check_plan(const Program& program, int64_t available);
 // Refuses what cannot fit. Mapped pages can be dropped by the system and do not count. Errors:
 // MEM-LIMIT.
 Result<void> check_fits(const MemoryAnswer& answer, int64_t available);

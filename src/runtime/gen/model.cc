@@ -35,6 +35,7 @@ Result<std::unique_ptr<Model>> Model::load(Program program, model::ParamSource& 
   std::unique_ptr<Model> model(new Model);
   model->options_ = options;
   BindOptions bind;
+  if (options.check_memory) AXON_TRY_VOID(check_plan(program, available_memory()));
   AXON_TRY(bind.kernels, choose_kernels(options.isa));
   bind.pack = options.pack;
   if (options.store == DType::Unknown) model->options_.store = store_of(options.math.preset);

@@ -233,6 +233,29 @@ TEST(BoundModel, ReportsAndRefuses) {
   EXPECT_GT(available_memory(), 0);
 }
 
+// The least a plan can do with: one row, one token. What falls when a size grows is not judged.
+TEST(BoundModel, PlansThatNeverFitAreRefused) {
+  Program program = tiny_program();
+  const IntId large = program.constant(int64_t{1} << 40);
+  const IntId rows = program.symbol(program.symbols.id_at(0));
+  for (Phase& phase : program.phases)
+    phase.arena_bytes = program.make(IntExpr::Kind::Mul, large, rows);
+  const auto refused = check_plan(program, int64_t{1} << 30);
+  ASSERT_FALSE(refused.ok());
+  EXPECT_EQ(refused.error().code, "PLAN-MEMORY");
+  EXPECT_EQ(refused.error().message, "needs 1099511627776 bytes, available are 1073741824");
+  EXPECT_TRUE(check_plan(program, int64_t{1} << 40).ok());
+  EXPECT_TRUE(check_plan(program, 0).ok());
+  for (Phase& phase : program.phases)
+    phase.arena_bytes =
+        program.make(IntExpr::Kind::Mul, large, program.make(IntExpr::Kind::Mul, large, rows));
+  const auto uncounted = check_plan(program, int64_t{1} << 40);
+  ASSERT_FALSE(uncounted.ok());
+  EXPECT_EQ(uncounted.error().message.rfind("needs more than ", 0), 0u);
+  program.phases[0].arena_bytes = program.make(IntExpr::Kind::FloorDiv, large, rows);
+  EXPECT_TRUE(check_plan(program, int64_t{1} << 30).ok());
+}
+
 TEST(BoundModel, MissingWeightIsAnError) {
   MemorySource source;
   BindOptions options;

@@ -1,0 +1,322 @@
+// Takes definitions with errors out of a program, with all that mentions them, and checks the rest.
+#include "driver/later_errors.h"
+
+#include <algorithm>
+#include <set>
+#include <tuple>
+#include <utility>
+
+#include "driver/source_pieces.h"
+#include "support/text.h"
+
+namespace axon::driver {
+namespace {
+
+using syntax::Definition;
+
+bool contains(Span outer, Span inner) {
+  return outer.valid() && outer.file == inner.file && outer.begin <= inner.begin &&
+         inner.begin < std::max(outer.end, outer.begin + 1);
+}
+
+// Errors that say something of the whole program, which is not there.
+bool of_the_whole(Diag id) {
+  return id == Diag::ResMain || id == Diag::ResMainPath || id == Diag::TypeMainSig ||
+         id == Diag::BugStage;
+}
+
+class Survey {
+ public:
+  Survey(Frontend& f, const FrontendOptions& options)
+      : options_(options), session_(*f.session), rest_(*f.loaded) {
+    for (const sema::LoadedModule& module : rest_.modules) {
+      if (!module.from_library) files_.push_back(module.module.file);
+    }
+    for (FileId file : files_) pieces_.add(file, session_.files.text(file));
+    main_ = main_name();
+  }
+
+  void run() {
+    DiagSink told = std::move(session_.sink);
+    const bool loaded = std::none_of(told.all().begin(), told.all().end(),
+                                     [](const auto& d) { return d.id == Diag::LoadCycle; });
+    std::vector<Diagnostic> errors;
+    for (const Diagnostic& d : told.all()) {
+      if (told.severity(d) == Severity::Error) errors.push_back(d);
+      places_.insert(place_of(d));
+    }
+    if (loaded) {
+      take_out_unread();
+      check_rest(told, std::move(errors));
+    }
+    session_.sink = std::move(told);
+  }
+
+ private:
+  // Every round takes something out, and a stage that has no more errors hands on to the next.
+  void check_rest(DiagSink& told, std::vector<Diagnostic> errors) {
+    constexpr int kRounds = 12;
+    for (int round = 0; round < kRounds; ++round) {
+      bool less = false;
+      for (const Diagnostic& d : errors) less |= take_out(d);
+      if (!less && round > 0) return;
+      spread();
+      const sema::LoadedModules part = what_is_left();
+      session_.sink = DiagSink();
+      const bool last = run_stages(part);
+      errors.clear();
+      for (const Diagnostic& d : session_.sink.all()) {
+        if (session_.sink.severity(d) == Severity::Error) errors.push_back(d);
+      }
+      for (const Diagnostic& d : errors) tell(told, d);
+      if (last || errors.empty()) return;
+    }
+  }
+
+  using Place = std::tuple<Diag, int32_t, int32_t, int32_t>;
+  static Place place_of(const Diagnostic& d) {
+    return {d.id, d.span.file.index, d.span.begin, d.span.end};
+  }
+
+  void tell(DiagSink& told, const Diagnostic& d) {
+    if (of_the_whole(d.id) || mentions_lost(d)) return;
+    if (!places_.insert(place_of(d)).second) return;
+    Diagnostic& added = told.report(d.id, d.span, d.args);
+    added.notes = d.notes;
+    added.fixes = d.fixes;
+    added.context = d.context;
+  }
+
+  bool mentions_lost(const Diagnostic& d) const {
+    for (const DiagArg& arg : d.args) {
+      for (std::string_view word : words_in(arg.text)) {
+        if (lost_.count(word)) return true;
+      }
+    }
+    return false;
+  }
+
+  // Whether the stages came to their end.
+  bool run_stages(const sema::LoadedModules& part) {
+    const bool any = std::any_of(part.modules.begin(), part.modules.end(), [](const auto& m) {
+      return !m.from_library && !m.module.definitions.empty();
+    });
+    if (!any) return true;
+    auto stops = [&](Stage next) {
+      return session_.sink.has_errors() || options_.stop_after < next;
+    };
+    sema::ClosedProgram closed = sema::resolve(part, {main_, true}, session_);
+    if (stops(Stage::Materialize) || closed.program.definitions.empty()) return false;
+    sema::Materialized known = sema::materialize(closed, options_.answers, session_);
+    if (stops(Stage::Normalize)) return false;
+    sema::NormalizedProgram normalized = sema::normalize(known.closed, session_);
+    if (stops(Stage::Elaborate)) return false;
+    sema::ElaboratedProgram elaborated = sema::elaborate(normalized, session_);
+    if (stops(Stage::Flatten)) return false;
+    sema::FlatProgram flat = sema::flatten(elaborated, session_);
+    if (stops(Stage::Typecheck)) return false;
+    sema::typecheck(flat, options_.answers, session_);
+    return true;
+  }
+
+  // ---- what is lost ------------------------------------------------------------------------
+
+  bool lose(std::string_view name) { return lost_.insert(std::string(name)).second; }
+
+  bool lose_file(FileId file) {
+    bool less = blind_.insert(file.index).second;
+    for (const Piece& piece : pieces_.all()) {
+      if (piece.file == file && !piece.name.empty()) less |= lose(piece.name);
+    }
+    return less;
+  }
+
+  // Items that the parser made nothing of.
+  void take_out_unread() {
+    std::set<std::pair<int32_t, std::string_view>> made;
+    for (const sema::LoadedModule& module : rest_.modules) {
+      const int32_t file = module.module.file.index;
+      for (const Definition& def : module.module.definitions) {
+        made.insert({file, session_.names.text(def.name)});
+        if (def.damaged) lose(session_.names.text(def.name));
+      }
+      for (const auto& alias : module.module.aliases)
+        made.insert({file, session_.names.text(alias.name)});
+    }
+    for (const Piece& piece : pieces_.all()) {
+      bool named = piece.kind == Piece::Kind::Definition || piece.kind == Piece::Kind::Alias;
+      if (named && !made.count({piece.file.index, piece.name})) lose(piece.name);
+    }
+  }
+
+  // Whether something less is left of the program without what the error is about.
+  bool take_out(const Diagnostic& d) {
+    if (!d.span.valid()) return of_the_whole(d.id);
+    if (std::find(files_.begin(), files_.end(), d.span.file) == files_.end()) return false;
+    bool less = of_the_whole(d.id);
+    for (const sema::LoadedModule& module : rest_.modules) {
+      if (module.module.file != d.span.file) continue;
+      const std::vector<Definition>& all = module.module.definitions;
+      auto after = std::partition_point(all.begin(), all.end(), [&](const Definition& def) {
+        return def.span.begin <= d.span.begin;
+      });
+      if (after == all.begin()) continue;
+      const Definition& def = *(after - 1);
+      if (contains(def.span, d.span)) less |= lose(session_.names.text(def.name));
+    }
+    const Piece* piece = pieces_.at(d.span);
+    if (!piece) return less;
+    switch (piece->kind) {
+      case Piece::Kind::Definition:
+      case Piece::Kind::Alias:
+        less |= lose(piece->name);
+        for (std::string_view name : inner_names(*piece, session_.files.text(piece->file)))
+          less |= lose(name);
+        break;
+      case Piece::Kind::Import:
+        less |= take_out_import(d, *piece);
+        break;
+      case Piece::Kind::Export:
+        less |= take_out_export(d);
+        break;
+      case Piece::Kind::Pragma:
+        less |= !std::exchange(no_pragmas_, true);
+        break;
+    }
+    return less;
+  }
+
+  bool take_out_import(const Diagnostic& d, const Piece& piece) {
+    bool less = false;
+    if (d.id == Diag::ResImportMember) {
+      for (std::string_view word : words_in(d.args[1].text)) less |= lose(word);
+      return less;
+    }
+    std::string_view text = session_.files.text(piece.file);
+    auto cut = [&](int32_t begin, int32_t end) {
+      return text.substr(static_cast<size_t>(begin), static_cast<size_t>(end - begin));
+    };
+    std::string_view said = cut(piece.begin, piece.end);
+    if (d.id == Diag::LoadNotFound) said = cut(d.span.begin, d.span.end);
+    for (std::string_view word : words_in(said)) {
+      if (word != "import") less |= lose(word);
+    }
+    // Whatever the module has may have been meant by any name.
+    bool listed = d.id == Diag::ParImportAs ||
+                  (d.id == Diag::LoadNotFound && said.find_first_of(" (") != said.npos);
+    if (!listed) less |= lose_file(piece.file);
+    return less;
+  }
+
+  bool take_out_export(const Diagnostic& d) {
+    if (d.id == Diag::ResExport) return no_export_.insert(d.args[0].text).second;
+    bool less = !std::exchange(no_exports_, true);
+    if (d.span.file == files_.back()) return less;
+    for (FileId file : files_) less |= lose_file(file);  // what they get from this one is not known
+    return less;
+  }
+
+  // What mentions a lost name is lost.
+  void spread() {
+    std::vector<std::string> fresh(lost_.begin(), lost_.end());
+    while (!fresh.empty()) {
+      std::string name = std::move(fresh.back());
+      fresh.pop_back();
+      for (size_t i : pieces_.mentioning(name)) {
+        const Piece& piece = pieces_.all()[i];
+        bool named = piece.kind == Piece::Kind::Definition || piece.kind == Piece::Kind::Alias;
+        if (named && lose(piece.name)) fresh.emplace_back(piece.name);
+      }
+    }
+  }
+
+  // ---- what is left ------------------------------------------------------------------------
+
+  sema::LoadedModules what_is_left() const {
+    sema::LoadedModules out = rest_;
+    const std::set<std::string, std::less<>> reached = reached_from_main();
+    auto text = [&](NameId name) { return session_.names.text(name); };
+    for (sema::LoadedModule& loaded : out.modules) {
+      if (loaded.from_library) continue;
+      syntax::Module& module = loaded.module;
+      const bool blind = blind_.count(module.file.index) > 0;
+      std::erase_if(module.definitions, [&](const Definition& def) {
+        std::string_view name = text(def.name);
+        return blind || lost_.count(name) || (!reached.empty() && !reached.count(name));
+      });
+      std::erase_if(module.aliases, [&](const syntax::TypeAlias& alias) {
+        return blind || lost_.count(text(alias.name)) > 0;
+      });
+      auto gone = [&](const syntax::ImportMember& member) {
+        std::string_view name = text(member.name);
+        bool unreached = !reached.empty() && !reached.count(name) && pieces_.defines(name);
+        return unreached || lost_.count(name) > 0;
+      };
+      for (syntax::Import& import : module.imports) std::erase_if(import.members, gone);
+      std::erase_if(module.exports, [&](const syntax::ImportMember& member) {
+        return no_exports_ || gone(member) || no_export_.count(text(member.name)) > 0;
+      });
+      if (no_pragmas_) module.pragmas.clear();
+    }
+    return out;
+  }
+
+  // Names of the items that the entry needs; empty when there is no telling: all of them.
+  std::set<std::string, std::less<>> reached_from_main() const {
+    std::set<std::string, std::less<>> out;
+    if (main_.empty() || !pieces_.defines(main_)) return out;
+    std::vector<std::string_view> open{main_};
+    out.insert(main_);
+    while (!open.empty()) {
+      std::string_view name = open.back();
+      open.pop_back();
+      for (size_t i : pieces_.named(name)) {
+        for (std::string_view word : pieces_.words(pieces_.all()[i])) {
+          if (pieces_.defines(word) && out.emplace(word).second) open.push_back(word);
+        }
+      }
+    }
+    return out;
+  }
+
+  // The entry as far as the texts say.
+  std::string main_name() const {
+    if (!options_.main.empty()) return options_.main;
+    const syntax::Module& root = rest_.modules.back().module;
+    std::string_view text = session_.files.text(root.file);
+    for (const syntax::Pragma& pragma : root.pragmas) {
+      if (session_.names.text(pragma.name) != "main") continue;
+      bool written = text.substr(static_cast<size_t>(pragma.span.begin), 2) == "{-";
+      const auto* value = session_.ast[pragma.value].get<syntax::String>();
+      if (written && value) return std::string(session_.names.text(value->value));
+    }
+    std::string last;
+    for (const Piece& piece : pieces_.all()) {
+      bool may_be = piece.kind == Piece::Kind::Definition && !piece.is_global;
+      if (may_be && piece.file == root.file) last = piece.name;
+    }
+    return last;
+  }
+
+  const FrontendOptions& options_;
+  sema::Session& session_;
+  sema::LoadedModules rest_;
+  std::vector<FileId> files_;  // of the user, the root's last
+  SourcePieces pieces_;
+  std::string main_;
+  std::set<std::string, std::less<>> lost_;       // names that nothing is known of
+  std::set<std::string, std::less<>> no_export_;  // exported, but not there
+  std::set<int32_t> blind_;                       // files in which any name may be lost
+  std::set<Place> places_;                        // of what has been told
+  bool no_exports_ = false, no_pragmas_ = false;
+};
+
+}  // namespace
+
+void add_later_errors(Frontend& f, const FrontendOptions& options) {
+  if (!f.loaded || f.loaded->modules.empty() || f.ok() || f.typed) return;
+  if (options.stop_after <= Stage::Parse) return;
+  Survey(f, options).run();
+}
+
+}  // namespace axon::driver
