@@ -45,11 +45,6 @@ class Cache:
     length: Array
     empty: bool = field(default=True, metadata={"static": True})
 
-    @classmethod
-    def create(cls, layers: Any) -> "Cache":
-        """A cache of empty stores."""
-        return cls(layers, jnp.zeros((), jnp.int32))
-
     def advance(self, layers: Any, count: int) -> "Cache":
         """The cache after a call that has written `count` positions."""
         return Cache(layers, self.length + count, empty=False)
@@ -69,11 +64,6 @@ def call_span(past: Cache | None, ids: Array) -> tuple[Array, int]:
     if past is None or past.empty:
         return slots, ids.shape[1]
     return slots + past.length, past.capacity
-
-
-def layer_stores(past: Cache | None, count: int) -> list[Store | None]:
-    """The stores of all layers; None for each without a cache."""
-    return [None] * count if past is None else list(past.layers)
 
 
 def fit_mask(mask: Array, count: int) -> Array:

@@ -119,8 +119,7 @@ def generate_tokens(
     prompt = ids.shape[1]
     if pad is None:
         pad = ends[0] if ends else 0
-    if key is None:
-        key = jax.random.key(0)
+    key = jax.random.key(0) if key is None else key
     whole = None if mask is None else fit_mask(mask, cache.capacity)
     stops = jnp.array(ends, ids.dtype)
     padding = jnp.array(pad, ids.dtype)

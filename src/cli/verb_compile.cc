@@ -31,6 +31,10 @@ int verb_compile(const Options& options) {
   const CompileOptions& compile = options.compile;
   if (auto known = driver::check_target(compile.target); !known)
     return report_error(known.error(), options.common);
+  if (is_directory(compile.output))
+    return report_error(usage("`" + compile.output + "` is a directory",
+                              "name a file in it: -o " + path_join(compile.output, "model.py")),
+                        options.common);
   if (file_exists(compile.output) && !compile.force)
     return report_error(
         usage("`" + compile.output + "` is there already", "write over it with --force"),
@@ -52,11 +56,9 @@ int verb_compile(const Options& options) {
   driver::EmitOptions emit{compile.target, command_of(compile), version_number(),
                            compile.scan_layers};
   auto source = driver::emit_source(frontend, target->text, answers_of(*target), emit);
-  if (!frontend.session->sink.all().empty()) {
-    driver::point_at_program(*frontend.session);
-    status = report_session(*frontend.session, options.common);
-    if (status != 0) return status;
-  }
+  driver::point_at_program(*frontend.session);
+  status = report_session(*frontend.session, options.common);
+  if (status != 0) return status;
   if (!source) return report_error(source.error(), options.common);
   auto written = write_file(compile.output, *source);
   return written ? 0 : report_error(written.error(), options.common);

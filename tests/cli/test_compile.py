@@ -55,6 +55,12 @@ def test_output() -> None:
     S.check(
         "compile --force", forced.status == 0 and out.read_text() == text, forced.err
     )
+    place = compile_to(folder, S.folder, "--force")
+    S.check(
+        "compile to a directory",
+        place.status == 2 and "model.py" in place.err,
+        place.err,
+    )
     lost = compile_to(folder, S.folder / "no" / "such" / "place.py")
     S.check("compile to nowhere", lost.status == 3, lost.err)
     compile(text, "gpt2.py", "exec")
@@ -74,6 +80,36 @@ def test_input() -> None:
     )
     other = S.run("compile", folder, "--target", "abacus", "-o", S.folder / "x.py")
     S.check("unknown target", other.status == 2 and "torch" in other.err, other.err)
+
+
+RANDOM = """import Random
+import Tensor
+
+main :: Tensor[B,S,D] -> Tensor[B,S,D]
+main x = do
+  noise, _ <- Random.normal (Random.key 7) x [B, S, D]
+  return x + noise
+"""
+
+
+def test_unsupported() -> None:
+    """An operation that a target lacks: its name, the line of the program, a way out; warnings once."""
+    folder = checkpoint(S.folder / "shapes", "gpt2")
+    program = S.folder / "noise.axon"
+    program.write_text(RANDOM)
+    for target in ("torch", "jax"):
+        words = ("--checkpoint", folder, "--target", target)
+        done = S.run("compile", program, *words, "-o", S.folder / "noise.py")
+        S.check(f"{target} lacks an operation", done.status == 1, done.err)
+        for part in (
+            f"target `{target}` has no `random_normal`",
+            "noise.axon:7:",
+            "run the program natively",
+        ):
+            S.check(f"{target}: {part}", part in done.err, done.err)
+        S.check("warnings once", done.err.count("W-UNUSED-IMPORT") == 1, done.err)
+    scanned = compile_to(folder, S.folder / "scan.py", "--scan-layers")
+    S.check("--scan-layers for torch", scanned.status == 2, scanned.err)
 
 
 def test_passes() -> None:
@@ -143,7 +179,13 @@ def test_fused() -> None:
 
 def main() -> None:
     """All of them."""
-    for test in (test_output, test_input, test_passes, test_fused):
+    for test in (
+        test_output,
+        test_input,
+        test_unsupported,
+        test_passes,
+        test_fused,
+    ):
         test()
     S.finish()
 

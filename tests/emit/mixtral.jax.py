@@ -255,11 +255,6 @@ class Cache:
     length: Array
     empty: bool = field(default=True, metadata={"static": True})
 
-    @classmethod
-    def create(cls, layers: Any) -> "Cache":
-        """A cache of empty stores."""
-        return cls(layers, jnp.zeros((), jnp.int32))
-
     def advance(self, layers: Any, count: int) -> "Cache":
         """The cache after a call that has written `count` positions."""
         return Cache(layers, self.length + count, empty=False)
@@ -279,11 +274,6 @@ def call_span(past: Cache | None, ids: Array) -> tuple[Array, int]:
     if past is None or past.empty:
         return slots, ids.shape[1]
     return slots + past.length, past.capacity
-
-
-def layer_stores(past: Cache | None, count: int) -> list[Store | None]:
-    """The stores of all layers; None for each without a cache."""
-    return [None] * count if past is None else list(past.layers)
 
 
 def fit_mask(mask: Array, count: int) -> Array:
@@ -401,8 +391,7 @@ def generate_tokens(
     prompt = ids.shape[1]
     if pad is None:
         pad = ends[0] if ends else 0
-    if key is None:
-        key = jax.random.key(0)
+    key = jax.random.key(0) if key is None else key
     whole = None if mask is None else fit_mask(mask, cache.capacity)
     stops = jnp.array(ends, ids.dtype)
     padding = jnp.array(pad, ids.dtype)
@@ -584,7 +573,7 @@ def forward(
     input_ids [B, S], attn_mask [B, K] -> logits [B, S, VOCAB].
     """
     slots, key_count = call_span(past_kv, input_ids)
-    stores = layer_stores(past_kv, 3)
+    stores: list[Store | None] = [None] * 3 if past_kv is None else list(past_kv.layers)
     if attn_mask is not None:
         attn_mask = fit_mask(attn_mask, key_count)
     B, S = input_ids.shape
@@ -642,7 +631,7 @@ def init_cache(
         Store.create(dtype, (batch, 2, capacity, 14), (batch, 2, capacity, 14))
         for _ in range(3)
     ]
-    return Cache.create(layers)
+    return Cache(layers, jnp.zeros((), jnp.int32))
 
 
 def next_logits(

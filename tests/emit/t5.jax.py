@@ -231,11 +231,6 @@ class Cache:
     length: Array
     empty: bool = field(default=True, metadata={"static": True})
 
-    @classmethod
-    def create(cls, layers: Any) -> "Cache":
-        """A cache of empty stores."""
-        return cls(layers, jnp.zeros((), jnp.int32))
-
     def advance(self, layers: Any, count: int) -> "Cache":
         """The cache after a call that has written `count` positions."""
         return Cache(layers, self.length + count, empty=False)
@@ -255,11 +250,6 @@ def call_span(past: Cache | None, ids: Array) -> tuple[Array, int]:
     if past is None or past.empty:
         return slots, ids.shape[1]
     return slots + past.length, past.capacity
-
-
-def layer_stores(past: Cache | None, count: int) -> list[Store | None]:
-    """The stores of all layers; None for each without a cache."""
-    return [None] * count if past is None else list(past.layers)
 
 
 def fit_mask(mask: Array, count: int) -> Array:
@@ -377,8 +367,7 @@ def generate_tokens(
     prompt = ids.shape[1]
     if pad is None:
         pad = ends[0] if ends else 0
-    if key is None:
-        key = jax.random.key(0)
+    key = jax.random.key(0) if key is None else key
     whole = None if mask is None else fit_mask(mask, cache.capacity)
     stops = jnp.array(ends, ids.dtype)
     padding = jnp.array(pad, ids.dtype)
@@ -734,7 +723,7 @@ def forward(
     decoder_attention_mask [B, K] -> logits [B, T, VOCAB].
     """
     slots, key_count = call_span(past_kv, decoder_input_ids)
-    stores = layer_stores(past_kv, 2)
+    stores: list[Store | None] = [None] * 2 if past_kv is None else list(past_kv.layers)
     if decoder_attention_mask is not None:
         decoder_attention_mask = fit_mask(decoder_attention_mask, key_count)
     if encoded is None:
@@ -775,7 +764,7 @@ def init_cache(
         Store.create(dtype, (batch, 4, capacity, 14), (batch, 4, capacity, 14))
         for _ in range(2)
     ]
-    return Cache.create(layers)
+    return Cache(layers, jnp.zeros((), jnp.int32))
 
 
 def next_logits(

@@ -108,7 +108,7 @@ Stmt init_cache(Program& p, const Weights& weights) {
   p.prelude.use("jax/cache");
   std::vector<Stmt> body = {py::docstring("Empty stores with room for `capacity` positions."),
                             py::assign(expand("layers"), layers_of(p, weights)),
-                            py::return_(expand("Cache.create(layers)"))};
+                            py::return_(expand("Cache(layers, jnp.zeros((), jnp.int32))"))};
   std::optional<Expr> limit;
   if (p.calls.limit > 0) limit = py::integer(p.calls.limit);
   return py::def("init_cache",

@@ -115,9 +115,12 @@ void Function::begin_cache() {
       py::assign(expand("slots, key_count"), expand("call_span({0}, {1})", {past, first})));
   if (!has_many()) return;
   Expr count = py::integer(static_cast<int64_t>(p_.joined.stores.size()));
-  Expr stores = weights_.stacked ? expand("None if {0} is None else {0}.layers", {past})
-                                 : expand("layer_stores({0}, {1})", {past, count});
-  scope_.statement(py::assign(py::atom("stores"), std::move(stores)));
+  Expr stores = weights_.stacked
+                    ? expand("None if {0} is None else {0}.layers", {past})
+                    : expand("[None] * {1} if {0} is None else list({0}.layers)", {past, count});
+  Stmt bind = py::assign(py::atom("stores"), std::move(stores));
+  if (!weights_.stacked) bind.annotation = stores_type(weights_);
+  scope_.statement(std::move(bind));
 }
 
 // `keep, all_k, all_v = encode(params, input_ids, attention_mask)`, unless the caller has done

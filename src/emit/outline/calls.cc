@@ -210,7 +210,12 @@ Error unsupported(std::string_view what, std::string_view why) {
 Result<Calls> specialise_calls(const graph::Graph& graph, TypeTable& types,
                                const opt::Answers& answers, const opt::FusionSet& fusions,
                                DiagSink& sink) {
-  return Maker(graph, types, answers, fusions, sink).run();
+  Result<Calls> made = Maker(graph, types, answers, fusions, sink).run();
+  for (Diagnostic& d : sink.all()) {
+    if (d.id == Diag::PlanUnsupported)
+      d.note(Note::NoteHere, {}, {"emitted code has what the checkpoint decides; run it natively"});
+  }
+  return made;
 }
 
 }  // namespace axon::emit

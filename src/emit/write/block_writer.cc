@@ -3,8 +3,11 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "emit/py/template.h"
 #include "support/check.h"
+#include "support/text.h"
 
 namespace axon::emit {
 
@@ -160,20 +163,43 @@ Result<void> BlockWriter::put(const Item& item) {
   return call(item.block);
 }
 
+// Where the program's own text uses what a step of the library gives; the step's own place else.
+Span BlockWriter::use_of(const Node& node) const {
+  auto own = [&](const Node& n) {
+    return n.span.valid() && !starts_with(p_.request.files->path(n.span.file), "library/");
+  };
+  if (own(node)) return node.span;
+  std::unordered_set<ValueId, IdHash> made(node.outputs.begin(), node.outputs.end());
+  for (NodeId id : p_.joined.order) {
+    const Node& next = p_.joined.steps[id].node;
+    std::vector<ValueId> reads = reads_of(p_.joined, next);
+    auto is_made = [&](ValueId value) { return made.count(value) != 0; };
+    if (std::none_of(reads.begin(), reads.end(), is_made)) continue;
+    if (own(next)) return next.span;
+    made.insert(next.outputs.begin(), next.outputs.end());
+  }
+  return node.span;
+}
+
 Error BlockWriter::no_row(const Node& node) const {
-  std::string where;
+  std::string where, hint = "run the program natively, or write it with other operations";
   if (p_.request.files && node.span.valid()) {
-    where = fmt::format("{}:{}", p_.request.files->path(node.span.file),
-                        p_.request.files->line_column(node.span.file, node.span.begin).line);
+    Span use = use_of(node);
+    where = fmt::format("{}:{}", p_.request.files->path(use.file),
+                        p_.request.files->line_column(use.file, use.begin).line);
     std::string name = fmt::format("target `{}`", target());
-    if (p_.request.sink)
-      p_.request.sink->report(Diag::BackUnsupported, node.span, {name, spelling(node.op), where});
+    if (p_.request.sink) {
+      Diagnostic& d =
+          p_.request.sink->report(Diag::BackUnsupported, use, {name, spelling(node.op), where});
+      if (use != node.span) d.note(Note::NoteHere, node.span, {"in the library"});
+      d.note(Note::NoteHere, {}, {hint});
+    }
     where = ", used at " + where;
   }
   Error error =
       unsupported(fmt::format("`{}` for target `{}`{}", spelling(node.op), target(), where),
                   "the target has no such operation yet");
-  error.hint = "run the program natively, or write it with other operations";
+  error.hint = std::move(hint);
   return error;
 }
 

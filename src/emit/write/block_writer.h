@@ -79,6 +79,7 @@ class BlockWriter : public RowContext {
   bool slice_of_slots(const graph::Node& node);
   void count_items(const std::vector<Item>& all);
   Result<void> put(const Item& item);
+  Span use_of(const graph::Node& node) const;
   Error no_row(const graph::Node& node) const;
   Result<void> step(graph::NodeId id);
   bool is_slots(const graph::Node& node);
