@@ -30,6 +30,7 @@ def arguments() -> argparse.Namespace:
     parser.add_argument("--json", action="store_true")
     parser.add_argument("--quiet", action="store_true")
     parser.add_argument("--trace", action="store_true")
+    parser.add_argument("--float64", action="store_true")
     parser.add_argument("--error", type=pathlib.Path)
     parser.add_argument("--option", action="append", default=[])
     return parser.parse_args()
@@ -78,10 +79,12 @@ def tiny_folders(name: str, root: pathlib.Path) -> list[pathlib.Path]:
 
 def ask(folder: pathlib.Path, args: argparse.Namespace):
     """The oracle's model of one checkpoint, and what it says."""
+    import torch
     from axon_verify import oracle
 
     try:
-        model = oracle.load(folder)
+        dtype = torch.float64 if args.float64 else torch.float32
+        model = oracle.load(folder, dtype)
     except (
         Exception
     ) as wrong:  # whatever the library raises: it is the world that does not fit

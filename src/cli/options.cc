@@ -33,7 +33,7 @@ void add_program(CLI::App& app, ModelOptions& o) {
 }
 
 void add_passes(CLI::App& app, ModelOptions& o, int& optimize) {
-  app.add_option("--optimize", optimize, "0 switches folding, merging and fusion off")
+  app.add_option("--optimize", optimize, "0 switches folding and fusion off")
       ->check(CLI::Range(0, 1));
   app.add_option("--skip-pass", o.skip_pass, "pass to leave out, repeatable");
   app.add_option("--stop-after-pass", o.stop_after_pass, "last pass to run, once");
@@ -144,6 +144,8 @@ void add_verify(CLI::App& app, Options& o) {
   app.add_option("-n,--max-new-tokens", o.verify.tokens, "greedy tokens to compare")
       ->check(CLI::Range(1, 4096));
   app.add_flag("--trace", o.verify.trace, "the first value that differs, with its line");
+  app.add_flag("--float64", o.verify.float64,
+               "Transformers in float64, so that rounding is that of the targets alone");
   add_program(app, o.model);
 }
 

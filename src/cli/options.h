@@ -154,6 +154,7 @@ struct VerifyOptions {
   std::string prompt_ids;
   int64_t tokens = 32;
   bool trace = false;
+  bool float64 = false;  // of the oracle
 };
 
 struct BenchOptions {

@@ -92,6 +92,7 @@ Result<int> run_scripts(const Options& options, std::vector<std::string> model,
   for (const std::string& name : options.model.overlays)
     words.push_back("--option=--overlay=" + name);
   if (verify.trace) words.push_back("--trace");
+  if (verify.float64) words.push_back("--float64");
   if (options.common.json) words.push_back("--json");
   if (options.common.quiet) words.push_back("--quiet");
   AXON_TRY(int status, run_child(words));

@@ -129,15 +129,17 @@ def tiny_checkpoints(*names: str) -> list[pathlib.Path]:
     return [made(f, name) for f in chosen for name in [*f.variants, *f.spellings]]
 
 
-def answers(folder: pathlib.Path) -> Answers:
-    """What the oracle says of a checkpoint; asked once."""
+def answers(folder: pathlib.Path, dtype: str = "float32") -> Answers:
+    """What the oracle says of a checkpoint in this arithmetic; asked once."""
     source = source_of(folder)
-    place = tiny_root() / "answers" / f"{source.parent.name}-{source.name}"
+    kind = "answers" if dtype == "float32" else f"answers-{dtype}"
+    place = tiny_root() / kind / f"{source.parent.name}-{source.name}"
     if not place.exists():
+        import torch
         from axon_verify import oracle
 
         place.parent.mkdir(parents=True, exist_ok=True)
-        model = oracle.load(source)
+        model = oracle.load(source, getattr(torch, dtype))
         found = oracle.ask(model, oracle.prompts(model.config.vocab_size))
         with tempfile.TemporaryDirectory(dir=place.parent) as other:
             new = pathlib.Path(other) / place.name

@@ -69,10 +69,10 @@ def compare(
 
 
 def real(axon: Axon, names: list[str]) -> list[Result]:
-    """A decoder and an encoder with real weights; tolerances grow with the spread of their values."""
+    """A decoder and an encoder with real weights, beside float64; tolerances grow with the spread of values."""
     results = []
     for folder in (smollm_folder(fetched("smollm2"), "float32"), fetched("minilm")):
-        want = answers(folder)
+        want = answers(folder, "float64")
         tolerance = TOLERANCE * spread_of(want)
         for name in names:
             request = Request(folder)
@@ -179,7 +179,11 @@ def page(args: argparse.Namespace, results: list[Result], frameworks: dict) -> s
         + f"`: {which}, all with "
         "`--all`.\n\nEach row is one output of one checkpoint on one target, in float32. Random checkpoints "
         "are those of\n`axon verify --tiny FAMILY`"
-        + ("; two have real weights" if args.real else "")
+        + (
+            "; two have real weights, and Transformers in float64 beside them"
+            if args.real
+            else ""
+        )
         + f".\nFrameworks: {said}.\nLogits of random checkpoints may differ by {TOLERANCE:g}, of real ones by "
         "that times their spread; `ties` counts\ntokens whose two likeliest are closer than "
         f"{NEAR_TIE:g}; `padded` and `batch` compare a batch padded on the left\nwith its rows alone.\n\n"

@@ -131,6 +131,17 @@ def bad_functions(
     same("Traceback" in err, False, f"what it said: {err}")
 
 
+def wide(verify: Verify) -> None:
+    """Beside the oracle in float64 only our own rounding is left."""
+    words = (tiny_checkpoints("qwen3")[0], "--json", "-n", 4)
+    off = []
+    for more in ((), ("--float64",)):
+        status, out, err = verify(*words, *more)
+        same(status, 0, f"status; it said {err[-600:]}")
+        off.append(json.loads(out)["logits_max_abs"])
+    same(off[0] != off[1], True, f"another oracle gives other differences than {off}")
+
+
 def no_package(verify: Verify) -> None:
     """An interpreter without packages: which, and how to install them."""
     python = verify.scratch / "bare"
@@ -182,7 +193,7 @@ def main() -> int:
     tally = Tally()
     with tempfile.TemporaryDirectory() as scratch:
         verify = Verify(pathlib.Path(sys.argv[1]).resolve(), pathlib.Path(scratch))
-        for check in (good, bad, no_package, no_framework, no_oracle, refused):
+        for check in (good, wide, bad, no_package, no_framework, no_oracle, refused):
             try:
                 check(verify)
             except Failure as failure:

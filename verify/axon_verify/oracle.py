@@ -1,6 +1,6 @@
 """What Transformers says about a checkpoint: logits, greedy tokens and how near each was to another.
 
-All arithmetic is in float32 whatever the files hold.
+All arithmetic is in float32 whatever the files hold, or in float64 where that is asked for.
 """
 
 import inspect
@@ -60,15 +60,15 @@ def attention_of(folder: pathlib.Path) -> str:
     return "eager"
 
 
-def load(folder: pathlib.Path) -> nn.Module:
-    """The checkpoint's own class in float32."""
+def load(folder: pathlib.Path, dtype: torch.dtype = torch.float32) -> nn.Module:
+    """The checkpoint's own class; where the class itself says float32 (norms, angles), that is kept."""
     kind = class_of(folder)
     options = {"attn_implementation": attention_of(folder)}
     takes = inspect.signature(kind.__init__).parameters
     pooled = any("pooler" in name for name in stored_names(folder))
     if "add_pooling_layer" in takes and not pooled:
         options["add_pooling_layer"] = False  # else it would be a random one
-    return kind.from_pretrained(folder, dtype=torch.float32, **options).eval()
+    return kind.from_pretrained(folder, dtype=dtype, **options).eval()
 
 
 def kind_of(model: nn.Module) -> str:
@@ -199,6 +199,7 @@ def ask(model: nn.Module, questions: list[list[int]], count: int = TOKENS) -> An
         "kind": kind,
         "class": type(model).__name__,
         "attention": model.config._attn_implementation,
+        "dtype": str(model.dtype).removeprefix("torch."),
         "prompts": questions,
         "windows": windows_of(model),
         "independent": rows_are_independent(model),

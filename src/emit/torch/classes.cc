@@ -50,6 +50,7 @@ class Classes {
     if (!init.body.empty()) body.push_back(std::move(init));
     if (block.kind != Block::Kind::Container) {
       AXON_TRY(std::vector<Stmt> functions, write_functions(p_, id));
+      if (is_repeated(id)) compile_once(functions);
       body.insert(body.end(), functions.begin(), functions.end());
     }
     if (p_.is_root(id)) {
@@ -111,6 +112,21 @@ class Classes {
       elements.push_back(std::move(element));
     }
     return py::call(py::dotted("nn.ModuleList"), {py::list(std::move(elements))});
+  }
+
+  // Whether the rounds of a kept loop call the block.
+  bool is_repeated(BlockId id) const {
+    const Block& block = p_.block(id);
+    return !p_.is_root(id) && !block.is_item && block.segment[0] == '{' && count_of(id) > 1;
+  }
+
+  // Under `torch.compile` a layer is compiled once, whatever the number of its rounds.
+  static void compile_once(std::vector<Stmt>& functions) {
+    for (Stmt& function : functions) {
+      if (function.kind == Stmt::Kind::Def)
+        function.decorators.insert(function.decorators.begin(),
+                                   py::dotted("torch.compiler.nested_compile_region"));
+    }
   }
 
   Expr list_kind(BlockId element) {

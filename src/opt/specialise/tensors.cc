@@ -176,6 +176,7 @@ TreeId Specialiser::simplify(Op op, const Args& args) {
     return open ? args[0] : TreeId{};
   }
   if (op == Op::AssignSlice) return whole_assignment(args);
+  if (op == Op::Scatter) return unit_scatter(args);
   if (op == Op::CoreBinaryNe && is_tensor(args[0]) && forest_[args[0]].dtype == DType::Bool) {
     return uniform(args[1]) == 0 && !is_tensor(args[1]) ? args[0] : TreeId{};
   }
@@ -219,6 +220,25 @@ TreeId Specialiser::whole_assignment(const Args& args) {
   const Tree& start = forest_[args[3]];
   bool from_zero = start.kind == Tree::Kind::Int && dims_.as_integer(start.dim) == 0;
   return from_zero && x.dims == src.dims && x.dtype == src.dtype ? args[1] : TreeId{};
+}
+
+// x, index, src, dim: an index that names one place of the axis everywhere writes a slice, which
+// can be done in place.
+TreeId Specialiser::unit_scatter(const Args& args) {
+  if (!is_tensor(args[0]) || !is_tensor(args[1]) || !is_tensor(args[2])) return {};
+  const Tree &x = forest_[args[0]], &index = forest_[args[1]], &src = forest_[args[2]];
+  const Tree& given = forest_[args[3]];
+  auto place = places_.find(index.value);
+  std::optional<int64_t> axis =
+      given.kind == Tree::Kind::Int ? dims_.as_integer(given.dim) : std::nullopt;
+  auto rank = static_cast<int64_t>(x.dims.size());
+  if (place == places_.end() || !axis || *axis < -rank || *axis >= rank) return {};
+  std::vector<DimId> slice = x.dims;
+  slice[static_cast<size_t>(*axis < 0 ? *axis + rank : *axis)] = dims_.integer(1);
+  if (index.dims != slice || src.dims != slice || src.dtype != x.dtype) return {};
+  TreeId start = forest_.integer(place->second);
+  TreeId end = forest_.integer(dims_.add(place->second, dims_.integer(1)));
+  return tensor_op(Op::AssignSlice, {args[0], args[2], args[3], start, end});
 }
 
 }  // namespace axon::opt

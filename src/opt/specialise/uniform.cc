@@ -142,6 +142,9 @@ void Specialiser::note_uniform(Op op, const Args& args, TreeId result) {
   if (op == Op::Fill) value = uniform(args[1]);
   if (op == Op::TensorLike && !is_tensor(args[0])) value = uniform(args[0]);
   if (value) uniform_[forest_[result].value] = *value;
+  if (op != Op::Full && op != Op::Fill) return;
+  const Tree& number = forest_[args[op == Op::Full ? 2 : 1]];
+  if (number.kind == Tree::Kind::Int) places_[forest_[result].value] = number.dim;
 }
 
 }  // namespace axon::opt
