@@ -356,6 +356,7 @@ class Layer(nn.Module):
         self.intermediate = Intermediate()
         self.output = LayerOutput()
 
+    @torch.compiler.nested_compile_region
     def forward(self, x: Tensor, keep: Tensor | None) -> Tensor:
         """x [B, S, HIDDEN] -> [B, S, HIDDEN]."""
         x = self.attention(x, keep)

@@ -489,6 +489,7 @@ class Layer(nn.Module):
         self.mlp = Mlp()
         self.post_feedforward_layernorm = OffsetRMSNorm(60, eps=1e-06)
 
+    @torch.compiler.nested_compile_region
     def forward(
         self,
         x: Tensor,

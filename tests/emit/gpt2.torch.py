@@ -453,6 +453,7 @@ class H(nn.Module):
         self.ln_2 = nn.LayerNorm(60, eps=1e-05)
         self.mlp = Mlp()
 
+    @torch.compiler.nested_compile_region
     def forward(
         self, x: Tensor, keep: Tensor | None, slots: Tensor, past: Store | None
     ) -> Tensor:

@@ -604,6 +604,7 @@ class Layer(nn.Module):
         self.post_attention_layernorm = nn.RMSNorm(60, eps=1e-05)
         self.block_sparse_moe = BlockSparseMoe()
 
+    @torch.compiler.nested_compile_region
     def forward(
         self,
         x: Tensor,

@@ -514,6 +514,7 @@ class Block(nn.Module):
         super().__init__()
         self.layer = nn.ModuleList([Layer(has_relative_attention_bias), BlockLayer()])
 
+    @torch.compiler.nested_compile_region
     def forward(self, x: Tensor, bias: Tensor) -> Tensor:
         """x [B, S, HIDDEN], bias [B, HEADS, S, S] -> [B, S, HIDDEN]."""
         x = x + self.layer[0](x, bias)
@@ -675,6 +676,7 @@ class DecoderBlock(nn.Module):
             [DecoderLayer(has_relative_attention_bias), Layer_2(), Layer_3()]
         )
 
+    @torch.compiler.nested_compile_region
     def forward(
         self,
         x: Tensor,

@@ -469,6 +469,7 @@ class Layer(nn.Module):
         self.post_attention_layernorm = nn.RMSNorm(60, eps=1e-05)
         self.mlp = Mlp()
 
+    @torch.compiler.nested_compile_region
     def forward(
         self,
         x: Tensor,
