@@ -214,7 +214,7 @@ def biased(bias: Tensor, keep: Tensor | None) -> Tensor:
     return bias if keep is None else bias.masked_fill(~keep, float("-inf"))
 
 
-def encode(module: nn.Module, *given: Any) -> Any:
+def encode(module: nn.Module | Tensor, *given: Any) -> Any:
     """What the module's own `encode` gives; the type of a list's elements has no such method."""
     return getattr(module, "encode")(*given)
 
