@@ -133,7 +133,7 @@ def bad_functions(
 
 def wide(verify: Verify) -> None:
     """Beside the oracle in float64 only our own rounding is left."""
-    words = (tiny_checkpoints("qwen3")[0], "--json", "-n", 4)
+    words = (tiny_checkpoints("llama")[1], "--json", "-n", 2)
     off = []
     for more in ((), ("--float64",)):
         status, out, err = verify(*words, *more)

@@ -219,7 +219,7 @@ class Specialiser {
   std::vector<TreeId> globals_;  // by ModuleId; invalid: not evaluated yet
   std::unordered_map<NameId, std::optional<model::Resolved>, IdHash> resolved_;
   std::unordered_map<graph::ValueId, double, IdHash> uniform_;
-  std::unordered_map<graph::ValueId, DimId, IdHash> places_;  // filled with an integer of the call
+  std::unordered_map<graph::ValueId, DimId, IdHash> places_;   // filled with an integer of the call
   std::unordered_map<graph::ValueId, NameId, IdHash> params_;  // values that are parameters
   std::vector<ParamRead> reads_;
   std::vector<NameId> read_keys_;             // of reads_, with markers
