@@ -40,6 +40,7 @@ class Evaluator {
 
   Result<void> enter(Frame& frame, Values inputs, bool entry);
   Result<bool> bind_inputs(Frame& frame, bool plain);
+  Result<void> know_constants(Frame& frame, TypeId type);
   Result<void> check_constraints(Frame& frame);
   Result<std::optional<bool>> holds(Frame& frame, const Fact& fact);
   Result<void> node(Frame& frame, const Node& n);
@@ -143,9 +144,28 @@ Result<Values> Evaluator::call(ModuleId id, Values inputs, bool entry) {
     TypeId type = m.outputs.size() == 1 ? m.return_type : tuple ? whole->items[i] : TypeId{};
     out.push_back(widened(std::move(value), type));
     // What nothing knew before is looked at now.
-    if (entry) AXON_TRY_VOID(frame.dims.check(type, out.back(), "the result"));
+    if (!entry) continue;
+    AXON_TRY_VOID(know_constants(frame, type));
+    AXON_TRY_VOID(frame.dims.check(type, out.back(), "the result"));
   }
   return out;
+}
+
+// Global constants that `type` names have values of their own: no axis says what they are.
+Result<void> Evaluator::know_constants(Frame& frame, TypeId type) {
+  if (!type.valid()) return {};
+  const TypeData& data = types_.get(type);
+  for (const Axis& axis : data.axes) {
+    if (axis.is_run()) continue;
+    for (SymbolId symbol : types_.dims().symbols(axis.dim)) {
+      if (types_.dims().symbol(symbol).kind != SymbolKind::Rigid || frame.dims.get(symbol))
+        continue;
+      AXON_TRY(std::optional<int64_t> value, dim_symbol(frame, symbol));
+      if (value) frame.dims.set(symbol, *value);
+    }
+  }
+  for (TypeId item : data.items) AXON_TRY_VOID(know_constants(frame, item));
+  return {};
 }
 
 // Binds dims from the inputs' sizes; true when something was bound.
@@ -200,6 +220,7 @@ Result<void> Evaluator::enter(Frame& frame, Values inputs, bool entry) {
     };
     bind_named(bind_named, formal.type);
   }
+  for (ValueId input : m.inputs) AXON_TRY_VOID(know_constants(frame, m.values[input].type));
   // Names of whole axes first: half of a size does not say what was halved.
   AXON_TRY_VOID(bind_inputs(frame, true));
   // Compounds may wait for a symbol that a later parameter binds.
@@ -290,6 +311,7 @@ Result<void> Evaluator::node(Frame& frame, const Node& n) {
     // in them, which only what takes an item out can tell apart.
     TypeId inner = types_.strip_optional(n.type);
     if (types_.kind(inner) != TypeKind::List) {
+      AXON_TRY_VOID(know_constants(frame, n.type));
       AXON_TRY_VOID(frame.dims.bind(n.type, result));
       AXON_TRY_VOID(frame.dims.check(n.type, result, "a result of type " + types_.show(n.type)));
     }
@@ -442,6 +464,7 @@ Result<EvalValue> Evaluator::ascribed(Frame& frame, EvalValue value, TypeId type
   if (value.is_null() && !open)
     return eval_error(Diag::RunNull, {"an ascription to " + types_.show(type)});
   if (kind != TypeKind::Tensor && !options_.check_dims) return value;
+  AXON_TRY_VOID(know_constants(frame, type));
   AXON_TRY_VOID(frame.dims.check(type, value, "an ascribed value"));
   return value;
 }
@@ -547,7 +570,7 @@ Result<std::optional<int64_t>> Evaluator::dim_symbol(Frame& frame, SymbolId symb
   std::optional<int64_t> out;
   if (s.kind == SymbolKind::Rigid) {
     ModuleId id = find_module(graph_, s.name);
-    if (!id.valid() || !graph_[id].is_global) return out;
+    if (!id.valid() || !graph_[id].inputs.empty()) return out;
     AXON_TRY(EvalValue value, global(id));
     if (value.kind == Kind::Int) out = value.integer;
     return out;
@@ -561,6 +584,7 @@ Result<std::optional<int64_t>> Evaluator::dim_symbol(Frame& frame, SymbolId symb
     for (ValueId output : m.nodes[node_id].outputs) {
       const auto& value = frame.values[static_cast<size_t>(output.index)];
       if (!value) continue;
+      AXON_TRY_VOID(know_constants(frame, m.values[output].type));
       AXON_TRY(bool bound, frame.dims.bind(m.values[output].type, *value));
       if (bound && frame.dims.get(symbol)) return frame.dims.get(symbol);
     }

@@ -183,7 +183,7 @@ void Verifier::dim(DimId id) {
     bool found = false;
     for (ValueId input : module_->inputs) found = found || module_->values[input].name == s.name;
     ModuleId global = find_module(graph_, s.name);
-    found = found || (global.valid() && graph_[global].is_global);
+    found = found || (global.valid() && graph_[global].inputs.empty());
     if (!found) complain("dim " + text(s.name) + " occurs in no type of the module");
   }
 }

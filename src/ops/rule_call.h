@@ -37,6 +37,8 @@ class RuleCall {
   }
   // Any, a type variable, or an error: nothing can be said.
   bool is_open(size_t i) const;
+  // An error stands for what failed, and for values of branches that nothing takes.
+  bool is_error(size_t i) const { return kind(i) == TypeKind::Error; }
   // Axes of a tensor argument; empty for unknown rank.
   Axes axes(size_t i) const;
   // The dim that an argument stands for; nothing for null or an unknown value.

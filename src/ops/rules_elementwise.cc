@@ -94,6 +94,7 @@ RuleResult arithmetic(RuleCall& c, Arith op) {
     bool fits = c.is_tensor(i) || number(c.kind(i)) || c.is_open(i);
     if (!fits) return wrong(c, i, c.is_tensor(1 - i) ? c.types.tensor() : c.types.int_());
   }
+  if (c.is_error(0) || c.is_error(1)) return c.result(c.types.error());
   if (c.is_tensor(0) && c.is_tensor(1)) {
     auto type = broadcast(c.args[0].type, c.args[1].type, c.u);
     if (!type) return clash(c, 0, 1);
@@ -127,6 +128,7 @@ Arith arithmetic_of(Op op) {
 
 // Elementwise truth values: Bool of scalars, the broadcast shape with a tensor.
 RuleResult truth(RuleCall& c, Known known = {}) {
+  if (c.is_error(0) || c.is_error(1)) return c.result(c.types.error());
   if (c.is_tensor(0) && c.is_tensor(1)) {
     auto type = broadcast(c.args[0].type, c.args[1].type, c.u);
     if (!type) return clash(c, 0, 1);
@@ -279,6 +281,7 @@ RuleResult rule_Where(RuleCall& c) {
   TypeId type;
   for (size_t i : {size_t{1}, size_t{2}, size_t{0}}) {
     c.args[i].type = c.types.strip_optional(c.args[i].type);
+    if (c.is_error(i)) return c.result(c.types.error());
     if (c.is_open(i)) return c.result(c.types.tensor());
     if (!c.is_tensor(i)) {
       if (number(c.kind(i)) || c.kind(i) == TypeKind::Bool) continue;

@@ -136,10 +136,11 @@ bool pass_prune(PassContext& context) {
     graph::for_each_module(graph[id], [&](graph::ModuleId used) { self(self, used); });
   };
   reach(reach, graph.main);
-  // A rigid dim without a value names its global binding.
+  // A rigid dim without a value names its global binding, or its definition without parameters.
   for (size_t i = 0; i < graph.modules.size(); ++i) {
     TypeKind kind = context.types.kind(graph.modules[i].return_type);
-    if (!graph.modules[i].is_global || (kind != TypeKind::Int && kind != TypeKind::Dim)) continue;
+    if (!graph.modules[i].inputs.empty() || (kind != TypeKind::Int && kind != TypeKind::Dim))
+      continue;
     SymbolId rigid = context.types.dims().symbol(graph.modules[i].name, SymbolKind::Rigid);
     if (!context.types.dims().symbol(rigid).value)
       reach(reach, graph::ModuleId{static_cast<int32_t>(i)});

@@ -25,25 +25,42 @@ void General::reach(graph::ModuleId id) {
   reached_[static_cast<size_t>(id.index)] = true;
   graph::for_each_module(graph_[id], [&](graph::ModuleId callee) { reach(callee); });
   // A name of a dim may be a global constant without a known value.
-  for (const Symbol& symbol : symbols_of(graph_[id])) {
-    graph::ModuleId global = graph::find_module(graph_, symbol.name);
-    if (global.valid() && graph_[global].is_global) reach(global);
+  for (SymbolId symbol : constants_of(graph_[id])) {
+    graph::ModuleId global = graph::find_module(graph_, context_.dims.symbol(symbol).name);
+    if (global.valid() && graph_[global].inputs.empty()) reach(global);
   }
   order_.push_back(id);
 }
 
-// Rigid symbols without a value that the module's dims mention.
-std::vector<Symbol> General::symbols_of(const graph::Module& module) const {
-  std::vector<Symbol> out;
+// Rigid symbols without a value that the module reads as numbers or compares sizes with: those of
+// its inputs, of ascriptions and of the result.
+std::vector<SymbolId> General::constants_of(const graph::Module& module) const {
+  std::vector<SymbolId> out;
   std::unordered_set<SymbolId, IdHash> seen;
   auto add = [&](DimId dim) {
     for (SymbolId id : context_.dims.symbols(dim)) {
       const Symbol& symbol = context_.dims.symbol(id);
       if (symbol.kind == SymbolKind::Rigid && !symbol.value && seen.insert(id).second)
-        out.push_back(symbol);
+        out.push_back(id);
     }
   };
+  auto add_type = [&](auto&& self, TypeId type) -> void {
+    if (!type.valid()) return;
+    const TypeData& data = context_.types.get(type);
+    for (const Axis& axis : data.axes) {
+      if (!axis.is_run()) add(axis.dim);
+    }
+    for (TypeId item : data.items) self(self, item);
+  };
   for (DimId dim : dims_read(module)) add(dim);
+  for (graph::ValueId input : module.inputs) add_type(add_type, module.values[input].type);
+  for (const graph::Node& node : module.nodes) {
+    if (node.op == Op::CoreAscribe) add_type(add_type, node.type);
+  }
+  for (const graph::NestedExpr& expr : module.nested) {
+    if (expr.op == Op::CoreAscribe) add_type(add_type, expr.type);
+  }
+  if (&module == &graph_[graph_.main]) add_type(add_type, module.return_type);
   return out;
 }
 
@@ -281,7 +298,7 @@ bool General::compute_default(const graph::Operand& value, runtime::RoutineInput
 // In the order in which the evaluator looks: a global of that name, an integer input, then values
 // in the order in which they are made.
 void General::make_sources() {
-  std::vector<SymbolId> symbols;
+  std::vector<SymbolId> symbols = constants_of(*module_);
   for (DimId dim : dims_read(*module_)) {
     for (SymbolId s : context_.dims.symbols(dim)) {
       if (std::find(symbols.begin(), symbols.end(), s) == symbols.end()) symbols.push_back(s);
@@ -292,7 +309,7 @@ void General::make_sources() {
     if (facts.value) continue;
     if (facts.kind == SymbolKind::Rigid) {
       graph::ModuleId id = graph::find_module(graph_, facts.name);
-      if (!id.valid() || !graph_[id].is_global) continue;
+      if (!id.valid() || !graph_[id].inputs.empty()) continue;
       routine_.sources.push_back(
           {context_.symbols.symbol(s), routines_[static_cast<size_t>(id.index)], -1, {}});
       continue;

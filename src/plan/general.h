@@ -29,7 +29,7 @@ class General {
   // general.cc: routines
   bool compile(graph::ModuleId id);
   void reach(graph::ModuleId id);
-  std::vector<Symbol> symbols_of(const graph::Module& module) const;
+  std::vector<SymbolId> constants_of(const graph::Module& module) const;
   std::vector<DimId> dims_read(const graph::Module& module) const;
   void make_inputs();
   bool make_defaults();
@@ -65,6 +65,8 @@ class General {
   std::optional<graph::EvalValue> known(const graph::Operand& operand);
   std::optional<graph::EvalValue> asked(graph::ModuleId id, std::vector<graph::EvalValue> inputs);
   bool answer(graph::ModuleId id, const std::vector<graph::Operand>& operands, Register out);
+  bool answer_read(Op op, const std::vector<graph::Operand>& inputs,
+                   const std::vector<graph::Attr>& attrs, Register out);
   bool write(const graph::EvalValue& value, Register out);
 
   Register temporary() { return routine_.registers++; }

@@ -80,11 +80,14 @@ bool General::apply(Op op, graph::ModuleId callee, const std::vector<graph::Oper
 
 bool General::primitive(Op op, const std::vector<graph::Operand>& inputs,
                         const std::vector<graph::Attr>& attrs, GeneralInstr instr) {
-  // Reads that have an answer were replaced by it before; modules that are only about them are
-  // answered where they are called.
+  // Modules that are only about such reads are answered where they are called.
   std::string_view name = axon::spelling(op);
-  if (name.substr(0, 7) == "config_" && !about_config(id_))
-    return fail(fmt::format("`{}`", name), "a config read is not decided; a checkpoint is needed");
+  if (name.substr(0, 7) == "config_") {
+    if (instr.outputs.size() == 1 && answer_read(op, inputs, attrs, instr.outputs[0])) return true;
+    if (!about_config(id_))
+      return fail(fmt::format("`{}`", name),
+                  "a config read is not decided; a checkpoint is needed");
+  }
   const OpSignature& signature = op_signature(op);
   instr.code = GeneralCode::Apply;
   instr.inputs.assign(signature.params.size(), -1);

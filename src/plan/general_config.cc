@@ -5,6 +5,7 @@
 
 #include "graph/builder.h"
 #include "graph/evaluate.h"
+#include "ops/signature.h"
 #include "plan/general.h"
 #include "support/text.h"
 
@@ -97,6 +98,32 @@ bool General::answer(graph::ModuleId id, const std::vector<graph::Operand>& oper
     inputs.push_back(std::move(*value));
   }
   std::optional<EvalValue> value = asked(id, std::move(inputs));
+  return value && write(*value, out);
+}
+
+// A read by itself, of a known key.
+bool General::answer_read(Op op, const std::vector<graph::Operand>& inputs,
+                          const std::vector<graph::Attr>& attrs, Register out) {
+  if (!config_) return false;
+  const OpSignature& signature = op_signature(op);
+  std::vector<EvalValue> values(signature.params.size());
+  auto put = [&](size_t i, const graph::Operand& operand) {
+    std::optional<EvalValue> value = known(operand);
+    if (value) values[i] = std::move(*value);
+    return value.has_value();
+  };
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    if (!put(i, inputs[i])) return false;
+  }
+  for (const graph::Attr& attr : attrs) {
+    for (size_t i = 0; i < values.size(); ++i) {
+      bool same = signature.params[i].name == context_.names.text(attr.name);
+      if (same && !put(i, attr.value)) return false;
+    }
+  }
+  graph::EvalOptions options;
+  options.config = config_;
+  auto value = graph::evaluate_op(op, std::move(values), options);
   return value && write(*value, out);
 }
 

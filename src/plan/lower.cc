@@ -17,7 +17,7 @@ Lowering::Lowering(Context& context, const LowerRequest& request, runtime::Phase
       module_(*request.module),
       dims_(context.dims),
       types_(context.types),
-      uses_(*request.module),
+      uses_(*request.module, request.loops),
       views_(context.dims),
       view_(request.module->values.size()) {
   rows_.selected.resize(module_.nodes.size());

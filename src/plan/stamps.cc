@@ -136,6 +136,8 @@ bool Lowering::map_values(const opt::FlatLoop& loop, const opt::LoopRound& round
     if (!old.base.valid()) continue;  // the round does not read it
     if (!whole || !map_base(old.base, now.base))
       return fail("values of a round lie differently in another round");
+    if (auto buffer = buffer_of_.find(now.base); buffer != buffer_of_.end())
+      outer_reads_.push_back(buffer->second);
   }
   for (auto [from, to] : round.produced) {
     auto leaf = leaf_after_.find(to), own = leaf_after_.find(from);

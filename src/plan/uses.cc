@@ -25,7 +25,21 @@ bool is_view(Op op) {
   }
 }
 
-Uses::Uses(const graph::Module& module)
+// Up to the loop's last node.
+void Uses::add_rounds(const opt::FlatLoop& loop) {
+  size_t end = 0;
+  for (const opt::LoopClass& cls : loop.classes) {
+    for (graph::NodeId node : cls.nodes) end = std::max(end, position(node));
+  }
+  for (const opt::LoopRound& round : loop.rounds) {
+    for (auto [from, to] : round.replaced) {
+      size_t& last = last_[static_cast<size_t>(to.index)];
+      last = std::max(last, end);
+    }
+  }
+}
+
+Uses::Uses(const graph::Module& module, const std::vector<opt::FlatLoop>* loops)
     : users_(module.values.size()),
       outputs_(module.values.size()),
       position_(module.nodes.size()),
@@ -47,6 +61,9 @@ Uses::Uses(const graph::Module& module)
       outputs_[static_cast<size_t>(v.index)]++;
       last_[static_cast<size_t>(v.index)] = module.order.size();
     });
+  }
+  if (loops) {
+    for (const opt::FlatLoop& loop : *loops) add_rounds(loop);
   }
   for (size_t i = module.order.size(); i-- > 0;) {
     const graph::Node& node = module.nodes[module.order[i]];

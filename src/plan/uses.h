@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "graph/graph.h"
+#include "opt/specialise.h"
 
 namespace axon::plan {
 
@@ -11,7 +12,8 @@ namespace axon::plan {
 bool is_view(Op op);
 
 struct Uses {
-  explicit Uses(const graph::Module& module);
+  // What a round that is not written reads in the place of another value is read by its loop, too.
+  explicit Uses(const graph::Module& module, const std::vector<opt::FlatLoop>* loops = nullptr);
   const std::vector<graph::NodeId>& of(graph::ValueId v) const {
     return users_[static_cast<size_t>(v.index)];
   }
@@ -22,6 +24,8 @@ struct Uses {
   size_t last(graph::ValueId v) const { return last_[static_cast<size_t>(v.index)]; }
 
  private:
+  void add_rounds(const opt::FlatLoop& loop);
+
   std::vector<std::vector<graph::NodeId>> users_;
   std::vector<int> outputs_;
   std::vector<size_t> position_, last_;

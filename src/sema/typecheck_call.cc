@@ -270,6 +270,13 @@ Value Checker::call_definition(Frame& f, size_t callee, const Call& call, std::v
                                Span span) {
   const Definition& def = program_.definitions[callee];
   if (states_[callee] == State::New) check_generic(callee);
+  // A definition without parameters is a constant, as in types that have its name.
+  const Value& constant = generic_results_[callee];
+  if (def.params.empty() && !failed_[callee] && !result_failed_[callee] &&
+      constant.known.is_dim()) {
+    dim_name(f, def.name, span);
+    return constant;
+  }
   for (const auto& [symbol, meaning] : rigid_meanings_) f.u.define(symbol, meaning);
   std::vector<SymbolId> symbols = symbols_of(args);
   std::string key = key_of(callee, args, symbols);

@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include "graph/builder.h"
+#include "graph/evaluate.h"
 #include "support/text.h"
 
 namespace axon::fuzz {
@@ -32,28 +34,33 @@ DType dtype_of(const std::string& text, std::string_view input) {
 }
 
 InputMaker::InputMaker(const graph::Graph& graph, const TypeTable& types, const std::string& text,
-                       Random& random)
+                       const model::ConfigValue* config, Random& random)
     : types_(types), text_(text), main_(graph[graph.main]), r_(random) {
   for (graph::ValueId input : main_.inputs) collect(types_, main_.values[input].type, symbols_);
   std::sort(symbols_.begin(), symbols_.end());
   symbols_.erase(std::unique(symbols_.begin(), symbols_.end()), symbols_.end());
-  // Constants have one size, and may have it from the configuration: `-- rigid NAME SIZE`.
+  // Constants have one size, which the configuration may say late.
   std::erase_if(symbols_, [&](SymbolId id) {
     const Symbol& s = types.dims().symbol(id);
     if (s.kind != SymbolKind::Rigid) return false;
-    std::string_view name = types.dims().names().text(s.name);
     known_[id] = s.value.value_or(1);
-    for (std::string_view line : split(text, '\n')) {
-      std::vector<std::string_view> words = split(line, ' ');
-      bool said = words.size() == 4 && words[0] == "--" && words[1] == "rigid" && words[2] == name;
-      if (said && !s.value) known_[id] = parse_int(words[3]).value_or(1);
-    }
+    if (s.value) return true;
+    late_.push_back(id);
+    graph::ModuleId global = graph::find_module(graph, s.name);
+    if (!global.valid() || !graph[global].inputs.empty()) return true;
+    graph::EvalOptions options;
+    options.config = config;
+    auto value = graph::evaluate_module(graph, global, types, {}, options);
+    if (value && (*value)[0].kind == EvalValue::Kind::Int) known_[id] = (*value)[0].integer;
     return true;
   });
 }
 
 std::optional<graph::NamedValues> InputMaker::make() {
   Sizes sizes = known_;
+  if (r_.chance(15)) {  // to be refused
+    for (SymbolId symbol : late_) sizes[symbol] = 1 + static_cast<int64_t>(r_.below(4));
+  }
   int64_t common = 1 + static_cast<int64_t>(r_.below(4));
   bool alike = made_++ % 3 == 2;
   for (SymbolId symbol : symbols_)

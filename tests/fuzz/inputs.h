@@ -16,9 +16,10 @@ DType dtype_of(const std::string& text, std::string_view input);
 
 class InputMaker {
  public:
-  // `text` is the program's, and must outlive this.
+  // `text` is the program's, and must outlive this. `config` says what constants are that no stage
+  // knew.
   InputMaker(const graph::Graph& graph, const TypeTable& types, const std::string& text,
-             Random& random);
+             const model::ConfigValue* config, Random& random);
   // Nothing when a size comes out below 1 or too large. Some calls give all symbols one size.
   std::optional<graph::NamedValues> make();
 
@@ -32,7 +33,7 @@ class InputMaker {
   const std::string& text_;
   const graph::Module& main_;
   Random& r_;
-  std::vector<SymbolId> symbols_;
+  std::vector<SymbolId> symbols_, late_;
   Sizes known_;
   size_t made_ = 0;
 };

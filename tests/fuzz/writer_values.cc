@@ -148,6 +148,7 @@ void Writer::constants() {
     if (r_.chance(50)) given("turned", r_.chance(50) ? "true" : "null");
     truths_.emplace_back("TURNED");
   }
+  if (r_.chance(25)) keys += "-- late\n";
   text_ = keys + "import Config\n\n" + body + "\n";
 }
 

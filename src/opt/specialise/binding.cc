@@ -14,10 +14,10 @@ DimId Specialiser::lookup(Frame& frame, SymbolId symbol) {
   if (facts.value) return dims_.integer(*facts.value);
   if (facts.kind == SymbolKind::Data) return dims_.of(symbol);
   if (facts.kind != SymbolKind::Rigid) return {};
-  // A global constant: its module has the same name.
+  // A constant: its module, a global's or one without inputs, has the same name.
   for (size_t i = 0; i < graph_.modules.size(); ++i) {
     const graph::Module& module = graph_.modules[i];
-    if (!module.is_global || module.name != facts.name) continue;
+    if (!module.inputs.empty() || module.name != facts.name) continue;
     TreeId tree = global(graph::ModuleId{static_cast<int32_t>(i)});
     return tree.valid() && forest_[tree].kind == Tree::Kind::Int ? forest_[tree].dim : DimId{};
   }

@@ -25,6 +25,30 @@ void Specialiser::name_integers(Frame& frame) {
   }
 }
 
+// An input's size that has the name of a global constant is that constant, which the types may not
+// know yet: the program goes on with its value, and the caller's axis must be as long.
+std::vector<DimId> Specialiser::name_constants(Frame& frame, const std::vector<DimId>& sizes) {
+  std::vector<DimId> out;
+  for (DimId size : sizes) {
+    out.push_back(dims_.substitute(size, [&](SymbolId symbol) -> DimId {
+      if (dims_.symbol(symbol).kind != SymbolKind::Rigid) return {};
+      const DimId value = lookup(frame, symbol);
+      if (value.valid()) require_equal(dims_.of(symbol), value, graph_[frame.id].span);
+      return value;
+    }));
+  }
+  return out;
+}
+
+// Whether a dim names a constant that the types did not know when they were checked.
+bool Specialiser::is_late(DimId dim) const {
+  for (SymbolId symbol : dims_.symbols(dim)) {
+    const Symbol& facts = dims_.symbol(symbol);
+    if (facts.kind == SymbolKind::Rigid && !facts.value) return true;
+  }
+  return false;
+}
+
 void Specialiser::require_equal(DimId left, DimId right, Span span) {
   if (left == right || depends_on_round(left) || depends_on_round(right)) return;
   for (const DimFact& known : out_.facts) {

@@ -72,9 +72,10 @@ bool Specialiser::bind_main(Frame& frame, const std::vector<TreeId>& inputs) {
       const Tree tree = forest_[id];
       if (tree.kind == Tree::Kind::Tensor) {
         NameId name = names_.intern(place);
-        FlatInput input{name, i, emitter_.input(name, tree.dims, tree.dtype)};
+        std::vector<DimId> dims = name_constants(frame, tree.dims);
+        FlatInput input{name, i, emitter_.input(name, dims, tree.dtype)};
         out_.inputs.push_back(input);
-        return forest_.tensor(tree.dims, tree.dtype, input.value);
+        return forest_.tensor(std::move(dims), tree.dtype, input.value);
       }
       if (tree.kind != Tree::Kind::List && tree.kind != Tree::Kind::Tuple) return id;
       Args items;
@@ -125,9 +126,13 @@ std::optional<bool> Specialiser::known_guard(Frame& frame, const graph::Fact& gu
 }
 
 bool Specialiser::entry_fact(Frame& frame, const graph::Constraint& constraint) {
+  bool late = false;
   auto side = [&](const graph::Operand& o, DimId& out) {
     if (const graph::LitInt* literal = o.get<graph::LitInt>()) out = dims_.integer(literal->value);
-    if (const graph::DimRef* dim = o.get<graph::DimRef>()) out = resolve_dim(frame, dim->dim);
+    if (const graph::DimRef* dim = o.get<graph::DimRef>()) {
+      out = resolve_dim(frame, dim->dim);
+      late = late || is_late(dim->dim);
+    }
     return o.get<graph::LitInt>() || o.get<graph::DimRef>();
   };
   DimFact fact;
@@ -151,7 +156,7 @@ bool Specialiser::entry_fact(Frame& frame, const graph::Constraint& constraint) 
   if (!fact.left.valid() || !fact.right.valid() || fact.left == fact.right) return true;
   // Between numbers it was looked at when the program was checked; what is left of such facts is
   // of branches that the configuration does not take.
-  if (dims_.as_integer(fact.left) && dims_.as_integer(fact.right)) return true;
+  if (!late && dims_.as_integer(fact.left) && dims_.as_integer(fact.right)) return true;
   add_fact(fact);
   return true;
 }

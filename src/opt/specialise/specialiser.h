@@ -115,8 +115,10 @@ class Specialiser {
   TreeId coerce(TreeId tree, TypeId type);
   bool check_type(Frame& frame, TypeId type, TreeId tree);
 
-  // entry.cc: sizes named by integers, and declared results
+  // entry.cc: sizes named by integers and constants, and declared results
   void name_integers(Frame& frame);
+  std::vector<DimId> name_constants(Frame& frame, const std::vector<DimId>& sizes);
+  bool is_late(DimId dim) const;
   void require_equal(DimId left, DimId right, Span span);
   void check_result(Frame& frame, TypeId type, TreeId id, Span span);
 

@@ -98,6 +98,7 @@ Result<std::vector<Datum>> Machine::call(RoutineId id, Data inputs, bool entry) 
     if (!entry || !output.pattern.valid()) continue;
     // What nothing knew before is looked at now.
     const Pattern& pattern = program_->patterns[output.pattern];
+    AXON_TRY_VOID(know_constants(frame, pattern));
     AXON_TRY_VOID(frame.sizes.check(pattern, out.back(), "the result"));
   }
   return out;
@@ -127,6 +128,9 @@ Result<void> Machine::enter(Frame& frame, Data inputs, bool entry) {
     const Datum& value = frame.registers[static_cast<size_t>(named.value)];
     if (value.kind == Kind::Int) frame.sizes.set(named.symbol, value.integer);
   }
+  for (size_t i = 0; i < r.inputs.size(); ++i) {
+    if (pattern_of(i) != nullptr) AXON_TRY_VOID(know_constants(frame, *pattern_of(i)));
+  }
   auto bind_inputs = [&](bool plain) -> Result<bool> {
     bool any = false;
     for (size_t i = 0; i < r.inputs.size(); ++i) {
@@ -150,12 +154,27 @@ Result<void> Machine::enter(Frame& frame, Data inputs, bool entry) {
   return {};
 }
 
+// Global constants that the pattern names have values of their own: no axis says what they are.
+Result<void> Machine::know_constants(Frame& frame, const Pattern& pattern) {
+  for (const DimSource& source : frame.routine.sources) {
+    if (!source.global.valid() || frame.sizes.get(source.symbol) ||
+        !frame.sizes.mentions(pattern, source.symbol))
+      continue;
+    AXON_TRY(const Datum value, global(source.global));
+    if (value.kind == Kind::Int) frame.sizes.set(source.symbol, value.integer);
+  }
+  return {};
+}
+
 Result<std::optional<bool>> Machine::holds(Frame& frame, const RoutineFact& fact) {
   using Relation = RoutineFact::Relation;
   const std::optional<bool> unknown;
   auto side = [&](IntId expr, Register value) -> std::optional<Datum> {
     if (!expr.valid()) return frame.registers[static_cast<size_t>(value)];
-    if (frame.sizes.unbound(expr).valid()) return std::nullopt;
+    for (SymId s = frame.sizes.unbound(expr); s.valid(); s = frame.sizes.unbound(expr)) {
+      auto found = find_size(frame, s);
+      if (!found || !*found) return std::nullopt;
+    }
     const std::optional<int64_t> size = frame.sizes.value(expr);
     return size ? std::optional<Datum>(Datum::of(*size)) : std::nullopt;
   };
@@ -385,6 +404,7 @@ Result<Datum> Machine::ascribed(Frame& frame, const GeneralInstr& instr) {
   Datum value = std::move(take(frame, instr)[0]);
   if (value.is_null() && !is_open(pattern))
     return run_error(Diag::RunNull, {"an ascription to " + pattern.text});
+  AXON_TRY_VOID(know_constants(frame, pattern));
   AXON_TRY_VOID(frame.sizes.check(pattern, value, "an ascribed value"));
   return value;
 }
@@ -424,8 +444,9 @@ Result<bool> Machine::find_size(Frame& frame, SymId symbol) {
       const Datum& value = frame.outlines[i];
       if (value.kind == Kind::Int) frame.sizes.set(symbol, value.integer);
     } else if (frame.outlines[i].kind != Kind::Unset) {
-      AXON_TRY(const bool bound,
-               frame.sizes.bind(program_->patterns[source.pattern], frame.outlines[i]));
+      const Pattern& pattern = program_->patterns[source.pattern];
+      AXON_TRY_VOID(know_constants(frame, pattern));
+      AXON_TRY(const bool bound, frame.sizes.bind(pattern, frame.outlines[i]));
       if (!bound) continue;
     }
     if (frame.sizes.get(symbol)) return true;

@@ -39,6 +39,20 @@ SymId Sizes::unbound(IntId expr) const {
   return left.valid() ? left : unbound(e.b);
 }
 
+bool Sizes::mentions(IntId expr, SymId symbol) const {
+  const IntExpr& e = program_->ints[expr];
+  if (e.kind == Kind::Const) return false;
+  if (e.kind == Kind::Sym) return e.sym == symbol;
+  return mentions(e.a, symbol) || mentions(e.b, symbol);
+}
+
+bool Sizes::mentions(const Pattern& pattern, SymId symbol) const {
+  return std::any_of(pattern.axes.begin(), pattern.axes.end(),
+                     [&](IntId axis) { return axis.valid() && mentions(axis, symbol); }) ||
+         std::any_of(pattern.items.begin(), pattern.items.end(),
+                     [&](const Pattern& item) { return mentions(item, symbol); });
+}
+
 // False when two different symbols have no value.
 bool Sizes::count_free(IntId expr, SymId& free, int& occurrences) const {
   const IntExpr& e = program_->ints[expr];

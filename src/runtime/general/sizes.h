@@ -27,11 +27,13 @@ class Sizes {
   // Binds free symbols from the shapes in `value`; an axis with one free symbol is solved, unless
   // only `plain` axes are asked for. True when something was bound.
   Result<bool> bind(const Pattern& pattern, const Datum& value, bool plain = false);
+  bool mentions(const Pattern& pattern, SymId symbol) const;
   // Ranks, and every axis whose size has a value.
   Result<void> check(const Pattern& pattern, const Datum& value, const std::string& what) const;
 
  private:
   Result<bool> bind_axis(const Pattern& pattern, IntId expr, int64_t size);
+  bool mentions(IntId expr, SymId symbol) const;
   bool count_free(IntId expr, SymId& free, int& occurrences) const;
   std::vector<std::pair<IntId, int>> axes(const Pattern& pattern, int rank) const;
 

@@ -30,7 +30,8 @@ class Relative : public fuzz::Tolerance {
 }  // namespace
 
 Case read_case(const std::string& name, const std::string& text) {
-  Case out{name, text, false, {}, {}};
+  Case out{name, text, false, {}, {}, {}};
+  out.config.kind = model::ConfigValue::Kind::Map;
   uint64_t state = 7;
   auto sizes = [](std::string_view words) {
     std::vector<int64_t> shape;
@@ -42,6 +43,8 @@ Case read_case(const std::string& name, const std::string& text) {
     if (!starts_with(line, "-- ")) continue;
     auto words = split(line.substr(3), ' ');
     if (words[0] == "general" && words.size() == 1) out.general = true;
+    if (words[0] == "config" && words.size() == 3)
+      out.config.set(std::string(words[1]), model::ConfigValue::of(parse_int(words[2]).value()));
     if (words[0] == "param" && words.size() == 3)
       out.params.emplace_back(words[1], random_tensor(DType::F32, sizes(words[2]), state));
     if (words[0] != "input" || words.size() < 3) continue;
@@ -59,7 +62,7 @@ Case read_case(const std::string& name, const std::string& text) {
 }
 
 Outcome evaluated(const graph::Graph& graph, const TypeTable& types, const Case& c) {
-  return fuzz::evaluated(graph, types, {c.inputs, c.params});
+  return fuzz::evaluated(graph, types, {c.inputs, c.params, c.given_config()});
 }
 
 Outcome native(const runtime::Program& program, const Case& c, int threads) {
@@ -76,7 +79,7 @@ void compare(const graph::Graph& graph, TypeTable& types, const Case& c) {
   SCOPED_TRACE(c.name);
   Outcome expected = evaluated(graph, types, c);
   model::ParamIndex params(fuzz::infos(c.params));
-  opt::Answers answers{&params, nullptr};
+  opt::Answers answers{&params, c.given_config()};
   for (int way = 0; way < 3; ++way) {  // general; straight without and with fusions
     DiagSink sink;
     plan::PlanOptions options;

@@ -23,9 +23,14 @@ struct Case {
   bool general = false;  // no straight line says it
   graph::NamedValues inputs;
   std::vector<std::pair<std::string, graph::EvalTensor>> params;
+  model::ConfigValue config;  // no mapping: there is none
+  const model::ConfigValue* given_config() const {
+    return config.kind == model::ConfigValue::Kind::Map ? &config : nullptr;
+  }
 };
-// Reads the lines `-- input NAME DTYPE SIZES`, `-- input NAME NUMBER`, `-- param NAME SIZES` and
-// `-- general` at the top of a program; contents are random.
+// Reads the lines `-- input NAME DTYPE SIZES`, `-- input NAME NUMBER`, `-- param NAME SIZES`,
+// `-- config KEY NUMBER` and `-- general` at the top of a program; contents are random. No stage
+// sees the configuration.
 Case read_case(const std::string& name, const std::string& text);
 
 Outcome evaluated(const graph::Graph& graph, const TypeTable& types, const Case& c);
