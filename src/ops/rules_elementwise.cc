@@ -272,6 +272,7 @@ RuleResult rule_Where(RuleCall& c) {
     if (auto bad = c.u.join(c.args[1].type, c.args[2].type, joined)) return c.fail(*bad, 2);
     return c.result(joined);
   }
+  if (c.is_error(0)) return c.result(c.types.error());
   if (!c.types.is_tensor(cond)) {
     if (!c.is_open(0)) return wrong(c, 0, c.types.tensor());
     bool tensors = c.is_tensor(1) || c.is_tensor(2);
