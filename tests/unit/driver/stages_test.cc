@@ -121,11 +121,15 @@ TEST(Stages, FactsOnSizesStay) {
 }
 
 // The cleaned program: its text is stable and gives its Graph; cleaning it again changes nothing.
+// Programs that do not check are left out.
 void expect_clean_is_stable(const Subject& subject) {
   FrontendOptions options = subject.options;
   options.optimize_ast = true;
   Frontend whole = run_frontend(options);
-  ASSERT_EQ(errors(whole), "") << subject.name;
+  if (!whole.ok()) {
+    EXPECT_FALSE(run_frontend(subject.options).ok()) << subject.name << errors(whole);
+    return;
+  }
   std::string text = dump_stage(whole, Stage::OptimizeAst);
   FrontendOptions from = options;
   from.text = text;
@@ -140,6 +144,7 @@ void expect_clean_is_stable(const Subject& subject) {
       << subject.name;
   FrontendOptions typed = from;
   typed.optimize_ast = true;
+  typed.stop_after = Stage::OptimizeAst;
   typed.text = dump_stage(whole, Stage::GraphIrAxon);
   EXPECT_EQ(errors(run_frontend(typed)), "") << subject.name;
 }
@@ -153,9 +158,7 @@ TEST(Stages, CleanedProgramsAreStable) {
     expect_clean_is_stable(subject);
   }
   for (const char* folder : {"sema", "native"}) {
-    for (const Subject& subject : corpus(folder)) {
-      if (run_frontend(subject.options).ok()) expect_clean_is_stable(subject);
-    }
+    for (const Subject& subject : corpus(folder)) expect_clean_is_stable(subject);
   }
 }
 
