@@ -215,7 +215,7 @@ Frontend run_once(const FrontendOptions& options, const std::vector<std::string>
   bool typed_text = entry == Stage::Typecheck || entry == Stage::OptimizeAst ||
                     entry == Stage::GraphIrAxon || entry == Stage::Final;
   if (typed_text && f.ok() && f.graph) check_contracts(f, *f.graph, entry);
-  if (entry == Stage::Parse && !f.ok()) add_later_errors(f, options);
+  if (entry == Stage::Parse && !f.ok() && options.later_errors) add_later_errors(f, options);
   return f;
 }
 

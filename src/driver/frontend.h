@@ -40,6 +40,7 @@ struct FrontendOptions {
   sema::Answers answers;                         // the checkpoint's, or null
   const sema::LibrarySource* library = nullptr;  // null: the built-in one
   Stage stop_after = Stage::GraphIr;
+  bool later_errors = true;   // of stages behind the one that fails, as far as they are independent
   bool optimize_ast = false;  // clean the typed program before it is lowered
   // The stage that the text is of; nothing: what the text says of itself, else source.
   std::optional<Stage> from_stage;

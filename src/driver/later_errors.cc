@@ -25,6 +25,16 @@ bool of_the_whole(Diag id) {
          id == Diag::BugStage;
 }
 
+// Errors of what defines a name: that name, or another, may be missing elsewhere.
+bool is_of_a_name(Diag id) {
+  return id == Diag::AstDupDef || id == Diag::AstSigName || id == Diag::AstName ||
+         id == Diag::AstReserved;
+}
+bool is_unknown_name(Diag id) {
+  return id == Diag::ResUnknown || id == Diag::ResPlaceholder || id == Diag::ResDimUnbound ||
+         id == Diag::TypeUnknown;
+}
+
 class Survey {
  public:
   Survey(Frontend& f, const FrontendOptions& options)
@@ -79,7 +89,7 @@ class Survey {
   }
 
   void tell(DiagSink& told, const Diagnostic& d) {
-    if (of_the_whole(d.id) || mentions_lost(d)) return;
+    if (of_the_whole(d.id) || mentions_lost(d) || (unsure_ && is_unknown_name(d.id))) return;
     if (!places_.insert(place_of(d)).second) return;
     Diagnostic& added = told.report(d.id, d.span, d.args);
     added.notes = d.notes;
@@ -164,8 +174,15 @@ class Survey {
       const Definition& def = *(after - 1);
       if (contains(def.span, d.span)) less |= lose(session_.names.text(def.name));
     }
+    unsure_ |= is_of_a_name(d.id);
+    if (d.id == Diag::AstSigName) {  // the definition that stands there has lost its signature
+      for (std::string_view word : words_in(d.args[1].text)) less |= lose(word);
+    }
     const Piece* piece = pieces_.at(d.span);
-    if (!piece) return less;
+    const bool named = piece && !(piece->name.empty() && (piece->kind == Piece::Kind::Definition ||
+                                                          piece->kind == Piece::Kind::Alias));
+    // What it was to define is not known.
+    if (!named || d.id == Diag::LayTop) return less | lose_file(d.span.file);
     switch (piece->kind) {
       case Piece::Kind::Definition:
       case Piece::Kind::Alias:
@@ -309,6 +326,7 @@ class Survey {
   std::set<int32_t> blind_;                       // files in which any name may be lost
   std::set<Place> places_;                        // of what has been told
   bool no_exports_ = false, no_pragmas_ = false;
+  bool unsure_ = false;  // names that are not known may be those of broken definitions
 };
 
 }  // namespace

@@ -22,22 +22,27 @@ size_t skip_blanks(std::string_view text, size_t at) {
   return at;
 }
 
+// Brackets may be closed in the first column.
+bool begins_piece(std::string_view line) {
+  constexpr std::string_view kInside = " \t\r)]|";
+  return !line.empty() && kInside.find(line[0]) == kInside.npos && !starts_with(line, "--");
+}
+
 Piece head_of(std::string_view line) {
   Piece piece;
-  if (line[0] == '{') {
+  if (starts_with(line, "{-")) {
     piece.kind = Piece::Kind::Pragma;
     return piece;
   }
-  std::string_view first = word_at(line, 0);
+  std::string_view first = begins_word(line[0]) ? word_at(line, 0) : line.substr(0, 0);
   const size_t next = skip_blanks(line, first.size());
-  const bool more = next > first.size() && next < line.size() && begins_word(line[next]);
-  if (first == "import" && more) {
+  if (first == "import") {
     piece.kind = Piece::Kind::Import;
-  } else if (first == "export" && (more || line.substr(next, 1) == "(")) {
+  } else if (first == "export") {
     piece.kind = Piece::Kind::Export;
-  } else if (first == "type" && more) {
+  } else if (first == "type") {
     piece.kind = Piece::Kind::Alias;
-    piece.name = word_at(line, next);
+    if (next < line.size() && begins_word(line[next])) piece.name = word_at(line, next);
   } else {
     piece.name = first;
     piece.is_global = line.substr(next, 2) == "<-";
@@ -94,7 +99,7 @@ void SourcePieces::add(FileId file, std::string_view text) {
   for (size_t at = 0; at < text.size();) {
     const size_t end = std::min(text.find('\n', at), text.size());
     std::string_view line = text.substr(at, end - at);
-    if (!line.empty() && (begins_word(line[0]) || starts_with(line, "{-"))) {
+    if (begins_piece(line)) {
       Piece piece = head_of(line);
       piece.file = file;
       piece.begin = static_cast<int32_t>(at);

@@ -15,7 +15,7 @@ struct Piece {
   enum class Kind : uint8_t { Definition, Alias, Import, Export, Pragma } kind = Kind::Definition;
   FileId file;
   int32_t begin = 0, end = 0;
-  std::string_view name;   // of a definition or alias
+  std::string_view name;   // of a definition or alias; empty where none can be read
   bool is_global = false;  // NAME <- …
 };
 

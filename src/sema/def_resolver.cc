@@ -191,15 +191,19 @@ bool DefResolver::is_type_name(NameId name) const {
   return is_builtin_type(names_.text(name)) || context_.aliases.find(name) != nullptr;
 }
 
-// A type where a value should be: what looks like its arguments are sizes, and told with it.
-void DefResolver::check_type_call(const Call& call) {
-  if (!is_type_name(call.callee) || locals_.contains(call.callee)) return;
-  if (!context_.envs.value(module_, call.callee, true).candidates.empty()) return;
-  report_unknown(call.callee, call.callee_span, Use::Callee);
+// A call of a type or of a value: no call was meant, and what looks like arguments is told with it.
+void DefResolver::check_callee(const Call& call) {
+  const bool value = locals_.contains(call.callee) || bound_dims_.count(call.callee) > 0;
+  if (!value) {
+    if (!is_type_name(call.callee)) return;
+    if (!context_.envs.value(module_, call.callee, true).candidates.empty()) return;
+    report_unknown(call.callee, call.callee_span, Use::Callee);
+  }
   for (const Arg& arg : call.args) {
     visit(arg.value, ast_,
           {[&](ExprId id) {
-             if (const Name* name = ast_[id].get<Name>()) reported_.insert(name->name);
+             const Name* name = ast_[id].get<Name>();
+             if (name && !is_statement_word(names_.text(name->name))) reported_.insert(name->name);
            },
            [](StmtId) {}});
   }
@@ -272,7 +276,7 @@ ExprId DefResolver::pipe(ExprId id) {
 
 ExprId DefResolver::expr(ExprId id) {
   if (ast_[id].kind() == ExprKind::Pipe) return pipe(id);
-  if (const Call* call = ast_[id].get<Call>()) check_type_call(Call(*call));
+  if (const Call* call = ast_[id].get<Call>()) check_callee(Call(*call));
   ExprId inner = children(id);
   Expr node = ast_[inner];
   if (const Name* name = node.get<Name>()) {

@@ -62,7 +62,7 @@ class DefResolver : public Rewriter {
   void report_unknown(NameId name, Span span, Use use);
   void report_not_callable(NameId name, Span span, const syntax::Definition* def);
   bool is_type_name(NameId name) const;
-  void check_type_call(const syntax::Call& call);
+  void check_callee(const syntax::Call& call);
   void suggest(Diagnostic& diag, NameId name, Span span, Use use);
   void report_ambiguous(const NameLookup& found, NameId name, Span span);
   void use(const Candidate& candidate, Span span, bool in_type);

@@ -122,7 +122,7 @@ class Resolver {
     if (main) mark(main, reached_);
     if (options_.partial) mark_user_files(reached_);
     for (const Reference& reference : alias_references_) mark(reference.entity, reached_);
-    check_cycles();
+    if (!session_.sink.has_errors()) check_cycles();  // a wrong name may close one
     if (session_.sink.has_errors() || !main) return {};
     if (!options_.partial) warn_unused();
     ClosedProgram out = assemble(main);

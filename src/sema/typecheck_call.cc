@@ -235,6 +235,8 @@ void Checker::check_arguments(Frame& f, const Summary& summary, const std::vecto
   if (!summary.failure || summary.failure->argument < 0) return;
   int index = summary.failure->argument;
   const Mismatch& mismatch = *summary.failure->mismatch;
+  // It does not keep its own signature: told there, and callers may keep what was meant.
+  if (mismatch.kind == Mismatch::Kind::Rank && failed_[callee]) return;
   TypeExprId type = def.params[static_cast<size_t>(index)].type;
   Diagnostic* d = report_mismatch(f, mismatch, what(index), where(index), {}, s_.ast[type].span);
   bool dims = mismatch.kind == Mismatch::Kind::Dim || mismatch.kind == Mismatch::Kind::DimConst;

@@ -172,9 +172,13 @@ Value Checker::eval_list(Frame& f, const std::vector<ExprId>& items, bool tuple,
 // ---- operators -----------------------------------------------------------------------------
 
 Value Checker::eval_binary(Frame& f, const Binary& b, Span span) {
+  auto is_wrong = [&](const Value& v) {
+    return b.op <= BinaryOp::Mod && t_.kind(f.u.resolve(v.type)) == TypeKind::Error;
+  };
   Value left = eval(f, b.left);
   Value right = eval(f, b.right);
   f.u.set_origin(origin(f, span));
+  if (is_wrong(left) || is_wrong(right)) return {t_.error(), {}};
   if (report_no_result(f, b, left, right, span)) return {t_.error(), {}};
   Op op = core_op(b.op);
   ops::RuleResult result =

@@ -95,6 +95,7 @@ std::string try_front(const std::string& text, size_t every, FrontCounts& counts
     std::string wrong = try_syntax(subject.options.text, counts);
     if (!wrong.empty()) return wrong;
   }
+  subject.options.later_errors = hash_of(text) % 4 == 0;  // most texts fail, and few need that
   Frontend f = run_frontend(subject.options);
   if (std::string wrong = bug(f); !wrong.empty()) return wrong;
   if (std::string wrong = try_reports(f); !wrong.empty()) return wrong;
