@@ -161,17 +161,14 @@ def packed(layer: nn.Module, rows: int) -> nn.Module:
     return layer
 
 
-def pack_linears(model: nn.Module, rows: int, *tables: Tensor) -> None:
-    """Replaces linear layers by packed ones; `tables` are embeddings that make logits as well."""
+def pack_linears(model: nn.Module, rows: int) -> None:
+    """Replaces linear layers by packed ones."""
     done: dict[nn.Module, nn.Module] = {}
     for module in list(model.modules()):
         for name, child in list(module.named_children()):
             if child not in done:
                 done[child] = packed(child, rows)
             setattr(module, name, done[child])
-    for table in tables:
-        if table.dtype == torch.float32 and table.device.type == "cpu":
-            table.data = laid_out(table)
 
 
 class Pair(nn.Module):

@@ -181,17 +181,14 @@ def packed(layer: nn.Module, rows: int) -> nn.Module:
     return layer
 
 
-def pack_linears(model: nn.Module, rows: int, *tables: Tensor) -> None:
-    """Replaces linear layers by packed ones; `tables` are embeddings that make logits as well."""
+def pack_linears(model: nn.Module, rows: int) -> None:
+    """Replaces linear layers by packed ones."""
     done: dict[nn.Module, nn.Module] = {}
     for module in list(model.modules()):
         for name, child in list(module.named_children()):
             if child not in done:
                 done[child] = packed(child, rows)
             setattr(module, name, done[child])
-    for table in tables:
-        if table.dtype == torch.float32 and table.device.type == "cpu":
-            table.data = laid_out(table)
 
 
 def joined(x: Tensor, *layers: nn.Module) -> Sequence[Tensor]:
@@ -242,12 +239,49 @@ def capped_attention(
     return (weights @ v[:, :, None]).flatten(1, 2)
 
 
-def tied_linear(x: Tensor, table: Tensor) -> Tensor:
-    """x @ table.T: [..., in] -> [..., out], with oneDNN for many rows where a table is packed."""
-    packed = not (table.is_contiguous() or torch.compiler.is_compiling())
-    if packed and x.numel() > x.shape[-1]:
-        return torch.ops.mkldnn._linear_pointwise(x, table, None, "none", [], "")
-    return F.linear(x, table)
+class TiedEmbedding(nn.Module):
+    """An embedding whose table makes logits as well, for which it is kept in blocks too."""
+
+    def __init__(self, plain: nn.Embedding) -> None:
+        super().__init__()
+        self.weight = plain.weight
+        self.refresh()
+        self.register_load_state_dict_post_hook(TiedEmbedding.refresh)
+
+    def forward(self, ids: Tensor) -> Tensor:
+        """[...] -> [..., width]."""
+        return F.embedding(ids, self.weight)
+
+    def refresh(self, *_: Any) -> None:
+        """Follows the table; in a list the blocks are no part of `state_dict`."""
+        self.head = [BlockedLinear(linear_of(self.weight, None))]
+
+    def _apply(self, change: Callable[[Tensor], Tensor], recurse: bool = True) -> Any:
+        super()._apply(change, recurse)
+        self.refresh()
+        return self
+
+
+def packed_table(table: nn.Embedding) -> Any:
+    """The embedding in the form that suits its element type and device."""
+    kind = type(packed(linear_of(table.weight[:1], None), 1))
+    if kind is BlockedLinear:
+        return TiedEmbedding(table)
+    if kind is not nn.Linear:
+        table.weight.data = laid_out(table.weight)
+    return table
+
+
+def tied_linear(x: Tensor, table: nn.Embedding) -> Tensor:
+    """x @ table.T: [..., in] -> [..., out], with oneDNN where that is faster."""
+    weight = table.weight
+    if torch.compiler.is_compiling():
+        return F.linear(x, weight)
+    if isinstance(table, TiedEmbedding):
+        return table.head[0](x)
+    if weight.is_contiguous() or x.numel() == x.shape[-1]:
+        return F.linear(x, weight)
+    return torch.ops.mkldnn._linear_pointwise(x, weight, None, "none", [], "")
 
 
 def causal_mask(
@@ -539,7 +573,7 @@ class Model(nn.Module):
         x = self.norm(x)
         if last is not None:
             x = x[:, -last:]
-        return tied_linear(x, self.embed_tokens.weight)
+        return tied_linear(x, self.embed_tokens)
 
 
 class Gemma2(nn.Module):
@@ -583,14 +617,16 @@ class Gemma2(nn.Module):
         position = positions.float().reshape(B, 1, S, 1)
         angle = position * x.exp().reshape(1, 1, 1, 7)
         x = angle.sin()
+        dtype = next(self.parameters()).dtype
         x_2 = angle.cos()
         keep = causal_mask(slots, key_count, attn_mask, window=9)
         keep_2 = causal_mask(slots, key_count, attn_mask)
-        cos = torch.cat((x_2, x_2), -1)
-        logits = self.model(
-            input_ids, torch.cat((-x, x), -1), cos, keep, keep_2, slots, stores, last
-        )
-        logits = 2.0 * (logits / 2.0).tanh()
+        cos = torch.cat((x_2, x_2), -1).to(dtype)
+        sin = torch.cat((-x, x), -1).to(dtype)
+        y = (
+            self.model(input_ids, sin, cos, keep, keep_2, slots, stores, last) / 2.0
+        ).tanh()
+        logits = 2.0 * y
         if past_kv is not None:
             past_kv.advance(slots.shape[0])
         return Gemma2Output(logits, past_kv)
@@ -615,7 +651,8 @@ class Gemma2(nn.Module):
         """
         join_linears(self, rows, SelfAttn, "q_proj", "k_proj", "v_proj")
         join_linears(self, rows, Mlp, "gate_proj", "up_proj")
-        pack_linears(self, rows, self.model.embed_tokens.weight)
+        pack_linears(self, rows)
+        self.model.embed_tokens = packed_table(self.model.embed_tokens)
         return self
 
     def init_cache(self, batch: int, capacity: int | None = None) -> Cache:

@@ -31,81 +31,6 @@ class TransposedLinear(nn.Module):
         return torch.addmm(self.bias, rows, self.weight).reshape(*x.shape[:-1], -1)
 
 
-def tied_linear(x: Tensor, table: Tensor) -> Tensor:
-    """x @ table.T: [..., in] -> [..., out], with oneDNN for many rows where a table is packed."""
-    packed = not (table.is_contiguous() or torch.compiler.is_compiling())
-    if packed and x.numel() > x.shape[-1]:
-        return torch.ops.mkldnn._linear_pointwise(x, table, None, "none", [], "")
-    return F.linear(x, table)
-
-
-def causal_mask(
-    slots: Tensor, count: int, real: Tensor | None, window: int | None = None
-) -> Tensor:
-    """The mask [B or 1, 1, S, count] of keys at or before each query's slot, padding out."""
-    behind = slots[:, None] - torch.arange(count, device=slots.device)
-    keep = behind >= 0 if window is None else (behind >= 0) & (behind < window)
-    return keep[None, None] if real is None else keep & real[:, None, None, :]
-
-
-def causal_keep(slots: Tensor, count: int, real: Tensor | None) -> Tensor | None:
-    """The mask of `causal_mask`; None where the queries' own keys are all there are."""
-    if real is None and count == slots.shape[0]:
-        return None
-    return causal_mask(slots, count, real)
-
-
-AnyModule = TypeVar("AnyModule", bound=nn.Module)
-
-
-# Endings of names in old checkpoints.
-OLD_ENDINGS = {
-    ".LayerNorm.gamma": ".LayerNorm.weight",
-    ".LayerNorm.beta": ".LayerNorm.bias",
-}
-
-
-def present_name(name: str) -> str:
-    """The name under which a stored tensor is read."""
-    for old, new in OLD_ENDINGS.items():
-        if name.endswith(old):
-            return name.removesuffix(old) + new
-    return name
-
-
-def weight_files(directory: Path) -> list[Path]:
-    """The files that the index names, or the one file."""
-    index = directory / "model.safetensors.index.json"
-    if not index.exists():
-        return [directory / "model.safetensors"]
-    names = json.loads(index.read_text(encoding="utf-8"))["weight_map"].values()
-    return [directory / name for name in sorted(set(names))]
-
-
-def load_weights(
-    kind: type[AnyModule],
-    directory: str | Path,
-    dtype: torch.dtype,
-    device: str | torch.device,
-) -> AnyModule:
-    """A model of class `kind` with the directory's weights, each under its stored name."""
-    with torch.device("meta"):
-        model = kind()
-    wanted = model.state_dict().keys()
-    weights: dict[str, Tensor] = {}
-    unread: list[str] = []
-    for file in weight_files(Path(directory)):
-        for stored, tensor in load_file(file).items():
-            name = stored if stored in wanted else present_name(stored)
-            if name in wanted:
-                weights[name] = tensor.to(device=device, dtype=dtype)
-            else:
-                unread.append(stored)
-    model.load_state_dict(weights, strict=True, assign=True)
-    setattr(model, "unread", sorted(unread))
-    return model.eval()
-
-
 def linear_of(weight: Tensor, bias: Tensor | None) -> nn.Linear:
     """A layer with this weight [out, in], for inference."""
     linear = nn.Linear(weight.shape[1], weight.shape[0], False, device="meta")
@@ -259,17 +184,126 @@ def packed(layer: nn.Module, rows: int) -> nn.Module:
     return layer
 
 
-def pack_linears(model: nn.Module, rows: int, *tables: Tensor) -> None:
-    """Replaces linear layers by packed ones; `tables` are embeddings that make logits as well."""
+def pack_linears(model: nn.Module, rows: int) -> None:
+    """Replaces linear layers by packed ones."""
     done: dict[nn.Module, nn.Module] = {}
     for module in list(model.modules()):
         for name, child in list(module.named_children()):
             if child not in done:
                 done[child] = packed(child, rows)
             setattr(module, name, done[child])
-    for table in tables:
-        if table.dtype == torch.float32 and table.device.type == "cpu":
-            table.data = laid_out(table)
+
+
+class TiedEmbedding(nn.Module):
+    """An embedding whose table makes logits as well, for which it is kept in blocks too."""
+
+    def __init__(self, plain: nn.Embedding) -> None:
+        super().__init__()
+        self.weight = plain.weight
+        self.refresh()
+        self.register_load_state_dict_post_hook(TiedEmbedding.refresh)
+
+    def forward(self, ids: Tensor) -> Tensor:
+        """[...] -> [..., width]."""
+        return F.embedding(ids, self.weight)
+
+    def refresh(self, *_: Any) -> None:
+        """Follows the table; in a list the blocks are no part of `state_dict`."""
+        self.head = [BlockedLinear(linear_of(self.weight, None))]
+
+    def _apply(self, change: Callable[[Tensor], Tensor], recurse: bool = True) -> Any:
+        super()._apply(change, recurse)
+        self.refresh()
+        return self
+
+
+def packed_table(table: nn.Embedding) -> Any:
+    """The embedding in the form that suits its element type and device."""
+    kind = type(packed(linear_of(table.weight[:1], None), 1))
+    if kind is BlockedLinear:
+        return TiedEmbedding(table)
+    if kind is not nn.Linear:
+        table.weight.data = laid_out(table.weight)
+    return table
+
+
+def tied_linear(x: Tensor, table: nn.Embedding) -> Tensor:
+    """x @ table.T: [..., in] -> [..., out], with oneDNN where that is faster."""
+    weight = table.weight
+    if torch.compiler.is_compiling():
+        return F.linear(x, weight)
+    if isinstance(table, TiedEmbedding):
+        return table.head[0](x)
+    if weight.is_contiguous() or x.numel() == x.shape[-1]:
+        return F.linear(x, weight)
+    return torch.ops.mkldnn._linear_pointwise(x, weight, None, "none", [], "")
+
+
+def causal_mask(
+    slots: Tensor, count: int, real: Tensor | None, window: int | None = None
+) -> Tensor:
+    """The mask [B or 1, 1, S, count] of keys at or before each query's slot, padding out."""
+    behind = slots[:, None] - torch.arange(count, device=slots.device)
+    keep = behind >= 0 if window is None else (behind >= 0) & (behind < window)
+    return keep[None, None] if real is None else keep & real[:, None, None, :]
+
+
+def causal_keep(slots: Tensor, count: int, real: Tensor | None) -> Tensor | None:
+    """The mask of `causal_mask`; None where the queries' own keys are all there are."""
+    if real is None and count == slots.shape[0]:
+        return None
+    return causal_mask(slots, count, real)
+
+
+AnyModule = TypeVar("AnyModule", bound=nn.Module)
+
+
+# Endings of names in old checkpoints.
+OLD_ENDINGS = {
+    ".LayerNorm.gamma": ".LayerNorm.weight",
+    ".LayerNorm.beta": ".LayerNorm.bias",
+}
+
+
+def present_name(name: str) -> str:
+    """The name under which a stored tensor is read."""
+    for old, new in OLD_ENDINGS.items():
+        if name.endswith(old):
+            return name.removesuffix(old) + new
+    return name
+
+
+def weight_files(directory: Path) -> list[Path]:
+    """The files that the index names, or the one file."""
+    index = directory / "model.safetensors.index.json"
+    if not index.exists():
+        return [directory / "model.safetensors"]
+    names = json.loads(index.read_text(encoding="utf-8"))["weight_map"].values()
+    return [directory / name for name in sorted(set(names))]
+
+
+def load_weights(
+    kind: type[AnyModule],
+    directory: str | Path,
+    dtype: torch.dtype,
+    device: str | torch.device,
+) -> AnyModule:
+    """A model of class `kind` with the directory's weights, each under its stored name."""
+    with torch.device("meta"):
+        model = kind()
+    wanted = model.state_dict().keys()
+    weights: dict[str, Tensor] = {}
+    unread: list[str] = []
+    for file in weight_files(Path(directory)):
+        for stored, tensor in load_file(file).items():
+            name = stored if stored in wanted else present_name(stored)
+            if name in wanted:
+                weights[name] = tensor.to(device=device, dtype=dtype)
+            else:
+                unread.append(stored)
+    model.load_state_dict(weights, strict=True, assign=True)
+    setattr(model, "unread", sorted(unread))
+    return model.eval()
 
 
 def pack_transposed(model: nn.Module, rows: int) -> None:
@@ -499,7 +533,7 @@ class Transformer(nn.Module):
         x = self.ln_f(y)
         if last is not None:
             x = x[:, -last:]
-        return tied_linear(x, self.wte.weight)
+        return tied_linear(x, self.wte)
 
 
 class Gpt2(nn.Module):
@@ -559,7 +593,8 @@ class Gpt2(nn.Module):
         Names and values of `state_dict` stay as they are.
         """
         pack_transposed(self, rows)
-        pack_linears(self, rows, self.transformer.wte.weight)
+        pack_linears(self, rows)
+        self.transformer.wte = packed_table(self.transformer.wte)
         return self
 
     def init_cache(self, batch: int, capacity: int | None = None) -> Cache:

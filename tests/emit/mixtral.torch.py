@@ -170,17 +170,14 @@ def packed(layer: nn.Module, rows: int) -> nn.Module:
     return layer
 
 
-def pack_linears(model: nn.Module, rows: int, *tables: Tensor) -> None:
-    """Replaces linear layers by packed ones; `tables` are embeddings that make logits as well."""
+def pack_linears(model: nn.Module, rows: int) -> None:
+    """Replaces linear layers by packed ones."""
     done: dict[nn.Module, nn.Module] = {}
     for module in list(model.modules()):
         for name, child in list(module.named_children()):
             if child not in done:
                 done[child] = packed(child, rows)
             setattr(module, name, done[child])
-    for table in tables:
-        if table.dtype == torch.float32 and table.device.type == "cpu":
-            table.data = laid_out(table)
 
 
 def joined(x: Tensor, *layers: nn.Module) -> Sequence[Tensor]:
@@ -692,10 +689,13 @@ class Mixtral(nn.Module):
         position = positions.float().reshape(B, 1, S, 1)
         angle = position * x.exp().reshape(1, 1, 1, 7)
         x = angle.sin()
+        dtype = next(self.parameters()).dtype
         x_2 = angle.cos()
         keep = causal_mask(slots, key_count, attn_mask, window=9)
-        cos = torch.cat((x_2, x_2), -1)
-        x = self.model(input_ids, torch.cat((-x, x), -1), cos, keep, slots, stores)
+        cos = torch.cat((x_2, x_2), -1).to(dtype)
+        x = self.model(
+            input_ids, torch.cat((-x, x), -1).to(dtype), cos, keep, slots, stores
+        )
         if last is not None:
             x = x[:, -last:]
         logits = self.lm_head(x)

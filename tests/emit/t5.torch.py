@@ -169,17 +169,14 @@ def packed(layer: nn.Module, rows: int) -> nn.Module:
     return layer
 
 
-def pack_linears(model: nn.Module, rows: int, *tables: Tensor) -> None:
-    """Replaces linear layers by packed ones; `tables` are embeddings that make logits as well."""
+def pack_linears(model: nn.Module, rows: int) -> None:
+    """Replaces linear layers by packed ones."""
     done: dict[nn.Module, nn.Module] = {}
     for module in list(model.modules()):
         for name, child in list(module.named_children()):
             if child not in done:
                 done[child] = packed(child, rows)
             setattr(module, name, done[child])
-    for table in tables:
-        if table.dtype == torch.float32 and table.device.type == "cpu":
-            table.data = laid_out(table)
 
 
 def joined(x: Tensor, *layers: nn.Module) -> Sequence[Tensor]:
@@ -228,12 +225,49 @@ def causal_mask(
     return keep[None, None] if real is None else keep & real[:, None, None, :]
 
 
-def tied_linear(x: Tensor, table: Tensor) -> Tensor:
-    """x @ table.T: [..., in] -> [..., out], with oneDNN for many rows where a table is packed."""
-    packed = not (table.is_contiguous() or torch.compiler.is_compiling())
-    if packed and x.numel() > x.shape[-1]:
-        return torch.ops.mkldnn._linear_pointwise(x, table, None, "none", [], "")
-    return F.linear(x, table)
+class TiedEmbedding(nn.Module):
+    """An embedding whose table makes logits as well, for which it is kept in blocks too."""
+
+    def __init__(self, plain: nn.Embedding) -> None:
+        super().__init__()
+        self.weight = plain.weight
+        self.refresh()
+        self.register_load_state_dict_post_hook(TiedEmbedding.refresh)
+
+    def forward(self, ids: Tensor) -> Tensor:
+        """[...] -> [..., width]."""
+        return F.embedding(ids, self.weight)
+
+    def refresh(self, *_: Any) -> None:
+        """Follows the table; in a list the blocks are no part of `state_dict`."""
+        self.head = [BlockedLinear(linear_of(self.weight, None))]
+
+    def _apply(self, change: Callable[[Tensor], Tensor], recurse: bool = True) -> Any:
+        super()._apply(change, recurse)
+        self.refresh()
+        return self
+
+
+def packed_table(table: nn.Embedding) -> Any:
+    """The embedding in the form that suits its element type and device."""
+    kind = type(packed(linear_of(table.weight[:1], None), 1))
+    if kind is BlockedLinear:
+        return TiedEmbedding(table)
+    if kind is not nn.Linear:
+        table.weight.data = laid_out(table.weight)
+    return table
+
+
+def tied_linear(x: Tensor, table: nn.Embedding) -> Tensor:
+    """x @ table.T: [..., in] -> [..., out], with oneDNN where that is faster."""
+    weight = table.weight
+    if torch.compiler.is_compiling():
+        return F.linear(x, weight)
+    if isinstance(table, TiedEmbedding):
+        return table.head[0](x)
+    if weight.is_contiguous() or x.numel() == x.shape[-1]:
+        return F.linear(x, weight)
+    return torch.ops.mkldnn._linear_pointwise(x, weight, None, "none", [], "")
 
 
 AnyModule = TypeVar("AnyModule", bound=nn.Module)
@@ -802,7 +836,7 @@ class T5(EncoderDecoder):
         )
         if last is not None:
             x = x[:, -last:]
-        logits = tied_linear(x, self.shared.weight)
+        logits = tied_linear(x, self.shared)
         if past_kv is not None:
             past_kv.advance(slots.shape[0])
         return T5Output(logits, past_kv)
@@ -828,7 +862,8 @@ class T5(EncoderDecoder):
         join_linears(self, rows, SelfAttention, "k", "v", "q")
         join_linears(self, rows, LayerSelfAttention, "k", "v", "q")
         join_linears(self, rows, EncDecAttention, "k", "v")
-        pack_linears(self, rows, self.shared.weight)
+        pack_linears(self, rows)
+        self.shared = packed_table(self.shared)
         return self
 
     def init_cache(self, batch: int, capacity: int | None = None) -> Cache:

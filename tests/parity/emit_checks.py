@@ -186,12 +186,15 @@ def check_encode(model: nn.Module, counter, prompt: list[int]) -> None:
 
 
 def check_inductor(pair: Pair, prompt: list[int]) -> None:
-    """The framework's own compiler gives the same logits."""
+    """The framework's own compiler gives the same logits, of packed weights too."""
     ids = torch.tensor([prompt])
-    model = load_model(pair.source_text, pair.folder)
     want = pair.logits(ids)
-    model.compile(fullgraph=True, dynamic=False)
-    near(first(model(ids)), want, TINY_LOGITS, "compiled logits")
+    for packs in (False, True):
+        model = load_model(pair.source_text, pair.folder)
+        if packs:
+            model.pack_for_inference()
+        model.compile(fullgraph=True, dynamic=False)
+        near(first(model(ids)), want, TINY_LOGITS, "compiled logits")
 
 
 def check_sampling(pair: Pair, prompt: list[int]) -> None:

@@ -59,10 +59,23 @@ Result<Stmt> Function::write() {
 
 std::optional<Expr> Function::expression(const graph::Node& node) {
   bool head = p_.head.valid() && &node == &p_.joined.steps[p_.head].node;
-  if (!head || !shared_table(p_)) return row(node, *this);
-  helper("torch/tied_linear");
+  if (!head || !shared_table(p_)) return rounded_factor(node, row(node, *this));
   Expr table = param(params_of(node, names())[0]);
-  return expand("tied_linear({0}, {1})", {value(node.inputs[1]), std::move(table)});
+  if (table.kind != Expr::Kind::Attribute) return row(node, *this);  // it lies elsewhere
+  helper("torch/tied_linear");
+  return expand("tied_linear({0}, {1})", {value(node.inputs[1]), table.items[0]});
+}
+
+// Sines and cosines that rotations alone read have the model's element type.
+std::optional<Expr> Function::rounded_factor(const graph::Node& node, std::optional<Expr> made) {
+  bool factor = p_.is_root(id_) && made && node.outputs.size() == 1 &&
+                p_.rope_factors.count(node.outputs[0].index) != 0;
+  if (!factor) return made;
+  if (dtype_.empty()) {
+    dtype_ = scope_.fresh("dtype");
+    scope_.statement(py::assign(py::atom(dtype_), expand("next(self.parameters()).dtype")));
+  }
+  return py::call(py::attribute(std::move(*made), "to"), {py::atom(dtype_)});
 }
 
 Expr Function::param(const std::string& path) {

@@ -17,6 +17,7 @@ class Function : public BlockWriter {
   // signature.cc
   std::vector<py::Param> parameters();
   void count_joints();
+  std::optional<py::Expr> rounded_factor(const graph::Node& node, std::optional<py::Expr> made);
   bool is_optional_input(graph::ValueId value) const;
   std::vector<py::Param> root_parameters(std::vector<py::Param> out);
   void begin();
@@ -44,7 +45,7 @@ class Function : public BlockWriter {
   void add_extras(std::vector<py::Expr>& args, BlockId called, const Needs& needs);
 
   std::map<std::string, std::string> foreign_;  // parameters that lie elsewhere: their names here
-  std::string past_, element_;
+  std::string past_, element_, dtype_;
   bool in_store_loop_ = false;
 };
 

@@ -64,9 +64,11 @@ Stmt pack_for_inference(Program& p) {
     body.push_back(py::evaluate(expand("pack_transposed(self, rows)")));
   }
   p.prelude.use("torch/pack_linears");
-  std::vector<Expr> args = {py::atom("self"), py::atom("rows")};
-  if (std::optional<Expr> table = shared_table(p)) args.push_back(*std::move(table));
-  body.push_back(py::evaluate(py::call(py::atom("pack_linears"), std::move(args))));
+  body.push_back(py::evaluate(expand("pack_linears(self, rows)")));
+  if (std::optional<Expr> table = shared_table(p)) {
+    p.prelude.use("torch/tied_linear");
+    body.push_back(py::assign(*table, expand("packed_table({0})", {*table})));
+  }
   body.push_back(py::return_(py::atom("self")));
   return py::def("pack_for_inference",
                  {{"self", {}, {}}, {"rows", py::atom("int"), py::integer(1)}},
@@ -260,10 +262,10 @@ std::optional<Expr> shared_table(const Program& p) {
   for (const Block& block : p.outline.blocks) {
     if (block.kind != Block::Kind::Layer || block.params[0].path != path) continue;
     if (p.joined.steps[block.items[0].step].node.op != Op::Embedding) return std::nullopt;
-    for (std::string_view segment : axon::split(path, '.')) {
+    for (std::string_view segment : axon::split(block.path, '.')) {
       if (py::identifier(segment) != segment) return std::nullopt;
     }
-    return py::dotted("self." + path);
+    return py::dotted("self." + block.path);
   }
   return std::nullopt;
 }

@@ -10,8 +10,8 @@
 namespace axon::emit::torch {
 
 std::vector<py::Stmt> root_methods(Program& program);
-// The embedding whose table makes the logits as well, as the root sees it; nothing when there is
-// none or a number lies in its path.
+// The module of the embedding whose table makes the logits as well, as the root sees it; nothing
+// when there is none or a number lies in its path.
 std::optional<py::Expr> shared_table(const Program& program);
 // The named results of functions of the model that give several.
 std::vector<py::Stmt> result_classes(Program& program);

@@ -180,6 +180,24 @@ void find_signed_sines(Program& p) {
   if (all) p.signed_sines = std::move(sines);
 }
 
+void find_rope_factors(Program& p) {
+  std::set<int32_t> others;
+  auto add = [&](std::set<int32_t>& set, const Operand& operand) {
+    const auto* ref = operand.get<graph::Ref>();
+    for (ValueId value : ref ? behind(p, ref->value) : std::vector<ValueId>{})
+      set.insert(value.index);
+  };
+  for (NodeId id : p.joined.order) {
+    const graph::Node& node = p.joined.steps[id].node;
+    for (size_t i = 0; i < node.inputs.size(); ++i) {
+      bool factor = node.op == Op::FusedRope && (i == 1 || i == 2);
+      add(factor ? p.rope_factors : others, node.inputs[i]);
+    }
+  }
+  for (const auto& [name, operand] : p.joined.outputs) add(others, operand);
+  std::erase_if(p.rope_factors, [&](int32_t value) { return others.count(value) != 0; });
+}
+
 void find_sizes(Program& p) {
   DimTable& dims = p.types.dims();
   std::map<int64_t, std::set<std::string>> names;
@@ -212,6 +230,7 @@ void find_needs(Program& program) {
   program.head = find_head(program);
   find_sizes(program);
   find_signed_sines(program);
+  find_rope_factors(program);
   Finder finder(program);
   for (size_t i = 0; i < program.outline.blocks.size(); ++i) {
     BlockId id = program.outline.blocks.id_at(i);

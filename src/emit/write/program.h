@@ -43,6 +43,7 @@ struct Program {
   // Sines `cat((s, s))` that only rotations by halves read: written with the sign of the first
   // half. Either all rotations have such sines, or none.
   std::set<int32_t> signed_sines;
+  std::set<int32_t> rope_factors;  // sines and cosines that nothing but rotations reads
   std::vector<Joint> joints;
   std::map<int64_t, std::string> sizes;  // names of the program's constants, where they are clear
 
