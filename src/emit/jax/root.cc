@@ -25,13 +25,18 @@ Expr tree_place(const Program& p, BlockId id) {
   return at;
 }
 
+bool has_lists(const Program& p) {
+  const std::vector<LoopBlock>& loops = p.outline.loops;
+  return std::any_of(loops.begin(), loops.end(), [](const LoopBlock& l) { return l.list.valid(); });
+}
+
 Stmt load(Program& p, const Weights& weights) {
   p.prelude.use("jax/load_params");
   std::vector<Stmt> body = {
       py::docstring("The parameters from a directory's safetensors files, and the names of tensors "
                     "there\nthat the program does not read.")};
   Expr loaded = expand("load_params(shapes(), directory, dtype)");
-  if (!weights.scan) {
+  if (!weights.scan || !has_lists(p)) {
     body.push_back(py::return_(std::move(loaded)));
   } else {
     body.push_back(py::assign(expand("params, unread"), std::move(loaded)));
@@ -288,7 +293,7 @@ Stmt output_class(Program& p) {
 
 std::vector<Stmt> root_functions(Program& p, const Weights& weights) {
   std::vector<Stmt> out;
-  if (weights.scan) out.push_back(stack_layers(p, weights));
+  if (weights.scan && has_lists(p)) out.push_back(stack_layers(p, weights));
   out.push_back(load(p, weights));
   p.prelude.use("jax/partition_specs");
   if (!p.calls.cached) return out;

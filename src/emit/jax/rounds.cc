@@ -114,7 +114,8 @@ Function::Given Function::given_of(int32_t index) {
     Expr all = std::move(settings[i].second);
     out.stacks.push_back(i < lists ? expand("jnp.array({0})", {std::move(all)}) : std::move(all));
   }
-  if (out.names.size() > 1 || !loop.list.valid()) out.type = py::atom("Any");
+  if (out.names.size() > 1 || !loop.list.valid())
+    out.type = py::atom(out.names.empty() ? "None" : "Any");
   out.whole = element_;
   if (out.names.size() > 1) {
     out.whole = scope_.fresh("given");
@@ -160,10 +161,12 @@ void Function::scan_rounds(int32_t index, const std::vector<std::string>& carrie
   scope_.statement(py::def(name, std::move(params),
                            py::index(py::atom("tuple"), {type, std::move(made)}),
                            std::move(inner)));
-  std::vector<Expr> args = {py::atom(name), all, py::one_or_tuple(given.stacks)};
+  std::vector<Expr> args = {py::atom(name), all};
   if (given.stacks.empty()) {
-    args[2] = py::atom("None");
-    args.push_back(py::keyword("length", py::integer(static_cast<int64_t>(loop.count))));
+    Expr count = py::integer(static_cast<int64_t>(loop.count));
+    args.push_back(py::keyword("length", std::move(count)));
+  } else {
+    args.push_back(py::one_or_tuple(given.stacks));
   }
   scope_.statement(py::assign(py::tuple({all, py::atom(writes ? "stores" : "_")}),
                               py::call(py::dotted("lax.scan"), std::move(args))));

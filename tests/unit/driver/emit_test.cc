@@ -52,7 +52,8 @@ ProgramText program_of(const std::string& name, const model::ConfigValue& config
   return text;
 }
 
-std::string emitted(const std::string& name, const std::string& target, bool optimise) {
+std::string emitted(const std::string& name, const std::string& target, bool optimise,
+                    bool scan = false) {
   Case c = read_case(name);
   sema::Answers answers{&c.config, &c.params};
   ProgramText text = program_of(name, c.config);
@@ -62,7 +63,8 @@ std::string emitted(const std::string& name, const std::string& target, bool opt
   request.optimise = optimise;
   PassReport report;
   EXPECT_TRUE(run_structured_passes(frontend, answers, request, report));
-  auto source = emit_source(frontend, text, answers, {target, "axon compile " + name, "0"});
+  EmitOptions options{target, "axon compile " + name, "0", scan};
+  auto source = emit_source(frontend, text, answers, options);
   EXPECT_TRUE(source.ok()) << source.error().message;
   return source ? *source : "";
 }
@@ -107,6 +109,31 @@ TEST_P(Emit, MatchesItsGolden) {
 TEST_P(Emit, PassesChangeNothingThatIsWritten) {
   auto [name, target] = GetParam();
   EXPECT_EQ(body(emitted(name, target, true)), body(emitted(name, target, false)));
+}
+
+bool has(const std::string& source, std::string_view part) {
+  return source.find(part) != std::string::npos;
+}
+
+// Both stacks of layers, and what is made of the encoder's source for each layer of the decoder;
+// the table that the first layer alone has lies beside the stack.
+TEST(EmitScan, EncoderDecoder) {
+  std::string source = emitted("t5", "jax", true, true);
+  for (const char* part :
+       {"x, _ = lax.scan(step, x, params[\"block\"])",
+        "x, stores = lax.scan(step, x, (params[\"block\"], stores, all_k, all_v))",
+        "lax.map(step, params[\"block\"])", "params[\"decoder\"][\"relative_attention_bias\"] = ",
+        "params[\"decoder\"][\"block\"] = stack(params[\"decoder\"][\"block\"])"})
+    EXPECT_TRUE(has(source, part)) << part << " in " << source;
+  EXPECT_FALSE(has(source, "list[Array]"));
+  EXPECT_LE(longest_function(source), 60u);
+}
+
+// Rounds that share their parameters: nothing is stacked.
+TEST(EmitScan, SharedLayers) {
+  std::string source = emitted("shared", "jax", true, true);
+  EXPECT_TRUE(has(source, "x, _ = lax.scan(step, x, length=4)")) << source;
+  EXPECT_FALSE(has(source, "stack"));
 }
 
 std::string name_of(const testing::TestParamInfo<Golden>& info) {
