@@ -85,15 +85,14 @@ def append_tokens(
     params: Params,
     mask: Array | None,
     state: State,
-    limit: Array,
     ends: Array,
     pad: Array,
     sampling: Sampling,
 ) -> State:
-    """Appends tokens up to `limit` or until all rows have ended: compiled once."""
+    """Appends tokens while there is room and until all rows have ended: compiled once."""
 
     def goes_on(state: State) -> Array:
-        return (state.length < limit) & state.running.any()
+        return (state.length < state.tokens.shape[1]) & state.running.any()
 
     def step(state: State) -> State:
         ids = lax.dynamic_slice_in_dim(state.tokens, state.length - 1, 1, axis=1)
@@ -107,23 +106,19 @@ def generate_tokens(
     model: Model,
     params: Params,
     ids: Array,
-    mask: Array | None,
     cache: Cache,
-    count: int,
     ends: list[int],
     pad: int | None,
     key: Array | None,
     sampling: Sampling,
+    mask: Array | None = None,
 ) -> Array:
-    """Appends up to `count` tokens to `ids` [B, S]; ended rows get the padding token."""
-    prompt = ids.shape[1]
-    if pad is None:
-        pad = ends[0] if ends else 0
+    """Appends tokens to `ids` [B, S] up to the cache's capacity; ended rows get the padding token."""
+    pad = (ends or [0])[0] if pad is None else pad
     key = jax.random.key(0) if key is None else key
     whole = None if mask is None else fit_mask(mask, cache.capacity)
     stops = jnp.array(ends, ids.dtype)
     padding = jnp.array(pad, ids.dtype)
     state = read_prompt(model, params, ids, mask, cache, stops, padding, key, sampling)
-    limit = jnp.array(prompt + count)
-    state = append_tokens(model, params, whole, state, limit, stops, padding, sampling)
+    state = append_tokens(model, params, whole, state, stops, padding, sampling)
     return state.tokens[:, : int(state.length)]

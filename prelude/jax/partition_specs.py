@@ -11,9 +11,7 @@ from .leaf_name import leaf_name
 from .params import Params
 
 
-def partition_specs(
-    params: Params, rules: Sequence[tuple[str, PartitionSpec]]
-) -> Params:
+def partition_specs(tree: Params, rules: Sequence[tuple[str, PartitionSpec]]) -> Params:
     """The tree with a partition spec for each parameter.
 
     The first rule whose pattern matches the whole name decides; what no rule names is replicated.
@@ -24,4 +22,4 @@ def partition_specs(
         found = (spec for pattern, spec in rules if re.fullmatch(pattern, name))
         return next(found, PartitionSpec())
 
-    return jax.tree_util.tree_map_with_path(spec, params)
+    return jax.tree_util.tree_map_with_path(spec, tree)

@@ -83,12 +83,9 @@ def embed(ids: Array, weight: Array) -> Array:
     return weight[ids]
 
 
-def causal_keep(
-    slots: Array, count: int, real: Array | None, window: int | Array | None = None
-) -> Array:
+def causal_keep(slots: Array, count: int, real: Array | None) -> Array:
     """The mask [B or 1, 1, S, count] of keys at or before each query's slot, padding out."""
-    behind = slots[:, None] - jnp.arange(count)
-    keep = behind >= 0 if window is None else (behind >= 0) & (behind < window)
+    keep = slots[:, None] >= jnp.arange(count)
     return keep[None, None] if real is None else keep & real[:, None, None, :]
 
 
@@ -179,9 +176,7 @@ def load_params(
     return jax.tree.unflatten(tree, [found[name] for name in wanted]), sorted(unread)
 
 
-def partition_specs(
-    params: Params, rules: Sequence[tuple[str, PartitionSpec]]
-) -> Params:
+def partition_specs(tree: Params, rules: Sequence[tuple[str, PartitionSpec]]) -> Params:
     """The tree with a partition spec for each parameter.
 
     The first rule whose pattern matches the whole name decides; what no rule names is replicated.
@@ -192,7 +187,7 @@ def partition_specs(
         found = (spec for pattern, spec in rules if re.fullmatch(pattern, name))
         return next(found, PartitionSpec())
 
-    return jax.tree_util.tree_map_with_path(spec, params)
+    return jax.tree_util.tree_map_with_path(spec, tree)
 
 
 @register_dataclass
@@ -332,15 +327,14 @@ def append_tokens(
     params: Params,
     mask: Array | None,
     state: State,
-    limit: Array,
     ends: Array,
     pad: Array,
     sampling: Sampling,
 ) -> State:
-    """Appends tokens up to `limit` or until all rows have ended: compiled once."""
+    """Appends tokens while there is room and until all rows have ended: compiled once."""
 
     def goes_on(state: State) -> Array:
-        return (state.length < limit) & state.running.any()
+        return (state.length < state.tokens.shape[1]) & state.running.any()
 
     def step(state: State) -> State:
         ids = lax.dynamic_slice_in_dim(state.tokens, state.length - 1, 1, axis=1)
@@ -354,25 +348,21 @@ def generate_tokens(
     model: Model,
     params: Params,
     ids: Array,
-    mask: Array | None,
     cache: Cache,
-    count: int,
     ends: list[int],
     pad: int | None,
     key: Array | None,
     sampling: Sampling,
+    mask: Array | None = None,
 ) -> Array:
-    """Appends up to `count` tokens to `ids` [B, S]; ended rows get the padding token."""
-    prompt = ids.shape[1]
-    if pad is None:
-        pad = ends[0] if ends else 0
+    """Appends tokens to `ids` [B, S] up to the cache's capacity; ended rows get the padding token."""
+    pad = (ends or [0])[0] if pad is None else pad
     key = jax.random.key(0) if key is None else key
     whole = None if mask is None else fit_mask(mask, cache.capacity)
     stops = jnp.array(ends, ids.dtype)
     padding = jnp.array(pad, ids.dtype)
     state = read_prompt(model, params, ids, mask, cache, stops, padding, key, sampling)
-    limit = jnp.array(prompt + count)
-    state = append_tokens(model, params, whole, state, limit, stops, padding, sampling)
+    state = append_tokens(model, params, whole, state, stops, padding, sampling)
     return state.tokens[:, : int(state.length)]
 
 
@@ -568,11 +558,10 @@ def generate(
         next_logits,
         params,
         input_ids,
-        attn_mask,
         cache,
-        max_new_tokens,
         ends,
         pad_token_id,
         key,
         sampling,
+        attn_mask,
     )

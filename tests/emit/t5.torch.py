@@ -761,8 +761,7 @@ class Decoder(nn.Module):
         slots: Tensor,
         stores: Sequence[Store | None],
     ) -> Tensor:
-        """x [B, T, HIDDEN], keep [B, 1, T, C],
-        all_k list of [B, HEADS, S, HEAD_DIM],
+        """x [B, T, HIDDEN], keep [B, 1, T, C], all_k list of [B, HEADS, S, HEAD_DIM],
         all_v list of [B, HEADS, S, HEAD_DIM] -> [B, T, HIDDEN].
         """
         T = x.shape[1]

@@ -32,10 +32,11 @@ Expr Function::keep_mask(const Node& node) {
   bool windowed = node.attrs[3].value.kind() != OperandKind::Null;
   Expr mask = value(node.inputs[0]);
   if (causal || windowed) {
-    p_.prelude.use("jax/causal_keep");
+    const char* name = windowed ? "window_keep" : "causal_keep";
+    p_.prelude.use(windowed ? "jax/window_keep" : "jax/causal_keep");
     std::vector<Expr> args = {py::atom("slots"), py::atom("key_count"), std::move(mask)};
-    if (windowed) args.push_back(py::keyword("window", value(node.attrs[3].value)));
-    return py::call(py::atom("causal_keep"), std::move(args));
+    if (windowed) args.push_back(value(node.attrs[3].value));
+    return py::call(py::atom(name), std::move(args));
   }
   const auto* padding = node.inputs[0].get<graph::Ref>();
   bool optional = p_.joined.values[padding->value].optional;

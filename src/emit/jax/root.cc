@@ -153,8 +153,8 @@ Stmt next_logits(Program& p) {
   Expr cache = py::attribute(
       py::atom("out"),
       p.types.dims().names().text(main.output_names[static_cast<size_t>(p.calls.roles.new_cache)]));
-  const char* doc = encodes ? "Logits [B, V] behind the last of `ids` [B, T], and the cache with "
-                              "them: `given` has\nthe parameters and the source."
+  const char* doc = encodes ? "Logits [B, V] behind the last of `ids`, and the cache; `given` has "
+                              "the rest."
                             : "Logits [B, V] behind the last of `ids` [B, S], and the cache with "
                               "them.";
   return py::def("next_logits",
@@ -181,10 +181,10 @@ Stmt generate(Program& p) {
     params.erase(params.begin() + 2);
   else
     params[2].name = mask;
-  std::vector<Expr> args = {py::atom("next_logits"), py::atom("params"), ids,
-                            py::atom(mask.empty() ? "None" : mask)};
-  for (const char* name : {"cache", "max_new_tokens", "ends", "pad_token_id", "key", "sampling"})
+  std::vector<Expr> args = {py::atom("next_logits"), py::atom("params"), ids};
+  for (const char* name : {"cache", "ends", "pad_token_id", "key", "sampling"})
     args.push_back(py::atom(name));
+  if (!mask.empty()) args.push_back(py::atom(mask));
   std::vector<Stmt> body = {
       py::docstring("The prompt followed by new tokens, [B, S + new]: the likeliest each, or drawn "
                     "with `key`\nat a temperature above 0. A row ends at an end token; rows are "
@@ -242,8 +242,9 @@ Stmt generate_from_source(Program& p) {
       py::assign(expand("given"), std::move(source.given)),
       py::assign(expand("start"),
                  expand("jnp.full((rows, 1), decoder_start_token_id, {0}.dtype)", {first})),
-      py::return_(expand("generate_tokens(next_logits, given, start, None, cache, max_new_tokens, "
-                         "ends, pad_token_id, key, sampling)"))};
+      py::return_(
+          expand("generate_tokens(next_logits, given, start, cache, ends, pad_token_id, key, "
+                 "sampling)"))};
   return py::def("generate", std::move(params), py::atom("Array"), std::move(body));
 }
 

@@ -15,13 +15,14 @@ using graph::ValueId;
 
 // Breaks behind commas and arrows so that docstrings keep to the line.
 std::string wrapped(const std::string& text) {
-  constexpr size_t kWidth = 74;
-  if (text.size() <= kWidth) return text;
+  constexpr size_t kAlone = 74, kOfSeveral = 77;  // the one has the quotes behind it too
+  if (text.size() <= kAlone) return text;
+  const size_t width = text.size() <= kOfSeveral ? kAlone : kOfSeveral;
   std::string out, line;
   size_t depth = 0;
   std::string word;
   auto flush = [&] {
-    if (line.size() + word.size() > kWidth && !line.empty()) {
+    if (line.size() + word.size() > width && !line.empty()) {
       while (!line.empty() && line.back() == ' ') line.pop_back();
       out += line + "\n";
       line = word.substr(word.find_first_not_of(' '));
