@@ -1,4 +1,5 @@
 // Writes the text form of a Graph.
+#include <algorithm>
 #include <cmath>
 #include <unordered_map>
 
@@ -140,11 +141,16 @@ class Writer {
   std::string out_;
 };
 
-// Rigid dims whose value is known are declared once, in order of first mention in a value's type.
+// Rigid dims whose value is known are declared once, in order of first mention in a value's type;
+// those of one size by name, for the order of its terms is that in which they came up.
 void Writer::write_rigid_values() {
   std::vector<SymbolId> seen;
   auto visit_dim = [&](DimId dim_id) {
-    for (SymbolId id : dims_.symbols(dim_id)) {
+    std::vector<SymbolId> symbols = dims_.symbols(dim_id);
+    std::sort(symbols.begin(), symbols.end(), [&](SymbolId x, SymbolId y) {
+      return names_.text(dims_.symbol(x).name) < names_.text(dims_.symbol(y).name);
+    });
+    for (SymbolId id : symbols) {
       const Symbol& s = dims_.symbol(id);
       if (!s.value) continue;
       bool known = false;
