@@ -48,12 +48,15 @@ class Survey {
 
   void run() {
     DiagSink told = std::move(session_.sink);
-    const bool loaded = std::none_of(told.all().begin(), told.all().end(),
-                                     [](const auto& d) { return d.id == Diag::LoadCycle; });
+    bool loaded = true;
     std::vector<Diagnostic> errors;
     for (const Diagnostic& d : told.all()) {
-      if (told.severity(d) == Severity::Error) errors.push_back(d);
       places_.insert(place_of(d));
+      if (told.severity(d) != Severity::Error) continue;
+      errors.push_back(d);
+      const bool of_library =
+          d.span.valid() && std::find(files_.begin(), files_.end(), d.span.file) == files_.end();
+      loaded &= d.id != Diag::LoadCycle && !of_library;
     }
     if (loaded) {
       take_out_unread();
