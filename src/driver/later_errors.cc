@@ -162,6 +162,15 @@ class Survey {
     }
   }
 
+  // A line without a sign of what it defines may have been meant as an import.
+  bool is_no_item(const Piece& piece) const {
+    std::string_view text =
+        session_.files.text(piece.file).substr(static_cast<size_t>(piece.begin));
+    std::string_view line = text.substr(0, text.find('\n'));
+    return piece.kind == Piece::Kind::Definition && line.find('=') == line.npos &&
+           line.find("::") == line.npos && line.find("<-") == line.npos;
+  }
+
   // Whether something less is left of the program without what the error is about.
   bool take_out(const Diagnostic& d) {
     if (!d.span.valid()) return of_the_whole(d.id);
@@ -185,7 +194,8 @@ class Survey {
     const bool named = piece && !(piece->name.empty() && (piece->kind == Piece::Kind::Definition ||
                                                           piece->kind == Piece::Kind::Alias));
     // What it was to define is not known.
-    if (!named || d.id == Diag::LayTop) return less | lose_file(d.span.file);
+    const bool known = named && !(d.id == Diag::ParSyntax && is_no_item(*piece));
+    if (!known || d.id == Diag::LayTop) return less | lose_file(d.span.file);
     switch (piece->kind) {
       case Piece::Kind::Definition:
       case Piece::Kind::Alias:
