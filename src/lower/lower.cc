@@ -18,7 +18,9 @@ using namespace syntax;
 // definition nor a constant mentions are left out: texts of stages may have such.
 class Order {
  public:
-  Order(const sema::Program& program, const Ast& ast) : program_(program), ast_(ast) {
+  Order(const sema::FlatProgram& flat, const Ast& ast)
+      : program_(flat.program), defaults_(flat.main_defaults), ast_(ast) {
+    const sema::Program& program = program_;
     state_.resize(program.definitions.size());
     mention(program.main);
     for (size_t i = 0; i < program.definitions.size(); ++i) {
@@ -39,6 +41,9 @@ class Order {
     const Definition& def = program_.definitions[index];
     NameSet outer = std::exchange(locals_, {});
     for (const Param& param : def.params) locals_.insert(param.name);
+    if (def.name == program_.main) {
+      for (const auto& [param, value] : defaults_) expr(value);
+    }
     for (StmtId id : def.body) statement(id);
     expr(def.body_expr);
     locals_ = std::move(outer);
@@ -119,6 +124,7 @@ class Order {
 
   using NameSet = std::unordered_set<NameId, IdHash>;
   const sema::Program& program_;
+  const decltype(sema::FlatProgram::main_defaults)& defaults_;
   const Ast& ast_;
   NameSet locals_;  // of the definition being looked at, so far
   std::vector<bool> state_;
@@ -221,7 +227,7 @@ graph::Graph lower(const sema::TypedProgram& program, sema::Session& session) {
     graph.pragmas.push_back({pragma.name, render_expr(pragma.value, session.ast, session.names)});
   }
   Context context{program, session, graph, {}};
-  Order order(source, session.ast);
+  Order order(program.flat, session.ast);
   for (size_t index : order.get()) {
     const Definition& def = source.definitions[index];
     graph::Module module;

@@ -69,15 +69,22 @@ const graph::Node* Emitter::producer(graph::ValueId value) {
   return node.valid() ? &module().nodes[node] : nullptr;
 }
 
+size_t Emitter::marker_length(std::string_view text) const {
+  if (text.substr(0, 1) != "{") return 0;
+  size_t end = text.find('}');
+  if (end == text.npos) return 0;
+  return marker(names_.intern(text.substr(0, end + 1))).valid() ? end + 1 : 0;
+}
+
 graph::Path Emitter::path(NameId dotted) {
   graph::Path path;
   if (!dotted.valid()) return path;
   for (std::string_view segment : split(names_.text(dotted), '.')) {
     bool joined = false;
     while (!segment.empty()) {
-      size_t open = segment.find('{');
-      bool marker = open == 0;
-      size_t length = marker ? segment.find('}') + 1 : std::min(open, segment.size());
+      size_t length = marker_length(segment);
+      bool marker = length > 0;
+      if (!marker) length = std::min(segment.find('{', 1), segment.size());
       graph::PathPiece piece;
       piece.text = names_.intern(segment.substr(0, length));
       piece.joined = joined;

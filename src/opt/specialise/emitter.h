@@ -56,6 +56,7 @@ class Emitter {
   graph::ValueId phantom(graph::ValueId like);
   bool is_phantom(graph::ValueId value) const { return phantoms_.count(value) != 0; }
   void add_marker(NameId text, DimId dim) { markers_[text] = dim; }
+  size_t marker_length(std::string_view text) const;  // of the marker at the begin; 0: it is none
   DimId marker(NameId text) const {
     auto it = markers_.find(text);
     return it == markers_.end() ? DimId{} : it->second;

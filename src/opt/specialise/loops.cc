@@ -33,7 +33,12 @@ NameId Specialiser::at(NameId text, int64_t round) {
     out += from.substr(0, open);
     if (open == std::string_view::npos) break;
     from.remove_prefix(open);
-    size_t length = from.find('}') + 1;
+    size_t length = emitter_.marker_length(from);
+    if (length == 0) {  // a brace of the program's own
+      out += '{';
+      from.remove_prefix(1);
+      continue;
+    }
     DimId dim = at(emitter_.marker(names_.intern(from.substr(0, length))), round);
     out += std::to_string(dims_.as_integer(dim).value_or(0));
     from.remove_prefix(length);

@@ -140,6 +140,7 @@ void check_file(const std::string& file) {
 TEST(Kernels, Products) { check_file("products.txt"); }
 TEST(Kernels, NormsRotaryAttention) { check_file("attention.txt"); }
 TEST(Kernels, General) { check_file("general.txt"); }
+TEST(Kernels, StrangeNumbers) { check_file("strange.txt"); }
 
 TEST(Kernels, EveryOperationHasAReference) {
   KernelChoice ref = *choose_kernels("ref");

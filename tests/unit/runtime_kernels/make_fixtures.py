@@ -650,3 +650,20 @@ save("attention.txt")
 elementwise()
 reductions()
 save("general.txt")
+
+
+def strange_numbers():
+    """NaN and infinity come out of kernels as PyTorch gives them, wherever in a row they stand."""
+    nan, inf = float("nan"), float("inf")
+    for place in (0, 9, 18):
+        x = torch.linspace(-3, 3, 19).repeat(2, 1)
+        x[0, place] = nan
+        case("softmax_nan", "softmax", [x], [x.softmax(1)], axis=1)
+        x[1, place] = -inf
+        for code, name in enumerate(UNARY):
+            if name in ("sigmoid", "tanh", "silu", "relu"):
+                case(f"{name}_nan", "unary", [x], [ACTS[name](x)], code=code)
+
+
+strange_numbers()
+save("strange.txt")

@@ -78,7 +78,8 @@ void attend(const Head& head, int64_t i) {
   float largest = -INFINITY;
   for (int64_t j = seen.begin; j < seen.end; ++j) {
     head.scores[j] = score(head, i, j);
-    largest = std::max(largest, head.scores[j]);
+    // A NaN is seen, and no largest.
+    largest = std::max(largest, std::isnan(head.scores[j]) ? 0.0f : head.scores[j]);
   }
   std::fill(head.sum, head.sum + width, 0.0f);
   const bool empty = largest == -INFINITY;

@@ -104,9 +104,11 @@ HWY_INLINE void weigh_row(const AttentionJob& job, const AttentionScratch& s, in
         j >= from && j < to && j < count && (job.keep == nullptr || job.keep[begin + j] != 0);
     if (!seen) scores[j] = -HUGE_VALF;
   }
-  V most = hn::LoadU(kF, scores);
-  for (int64_t j = kLanes; j < kKeyBlock; j += kLanes)
-    most = hn::Max(most, hn::LoadU(kF, scores + j));
+  V most = hn::Set(kF, -HUGE_VALF);
+  for (int64_t j = 0; j < kKeyBlock; j += kLanes) {
+    const V x = hn::LoadU(kF, scores + j);
+    most = hn::Max(most, hn::IfThenZeroElse(hn::IsNaN(x), x));  // a NaN is seen, and no largest
+  }
   const float block_most = hn::GetLane(hn::MaxOfLanes(kF, most));
   const float before = s.largest[row];
   const float now = block_most > before ? block_most : before;
@@ -117,8 +119,8 @@ HWY_INLINE void weigh_row(const AttentionJob& job, const AttentionScratch& s, in
   V total = hn::Zero(kF);
   for (int64_t j = 0; j < kKeyBlock; j += kLanes) {
     const V x = hn::LoadU(kF, scores + j);
-    const V w = hn::IfThenElseZero(hn::Gt(x, hn::Set(kF, -HUGE_VALF)),
-                                   hn::Exp(kF, hn::Sub(x, hn::Set(kF, now))));
+    const V w = hn::IfThenElseZero(hn::Ne(x, hn::Set(kF, -HUGE_VALF)),
+                                   exp_of(hn::Sub(x, hn::Set(kF, now))));
     hn::StoreU(w, kF, scores + j);
     total = hn::Add(total, w);
   }

@@ -193,15 +193,20 @@ void quantize_row(const float* x, int64_t k, int64_t codes_bytes, uint8_t* recor
   for (int64_t i = k; i < codes_bytes; ++i) codes[i] = 0;
 }
 
+// A NaN stays one; of the library's Exp and Tanh it does not. Above 104 is no meaning.
+HWY_INLINE V kept_nan(V x, V y) { return hn::IfThenElse(hn::IsNaN(x), x, y); }
+HWY_INLINE V exp_of(V x) { return kept_nan(x, hn::Exp(kF, x)); }
+
 // Activations by number: None, Relu, Relu2, Silu, Gelu, GeluTanh, Sigmoid, Tanh.
 HWY_INLINE V sigmoid(V x) {
   const V one = hn::Set(kF, 1.0f);
-  // Exp has no meaning above 104.
-  return hn::Div(one, hn::Add(one, hn::Exp(kF, hn::Min(hn::Neg(x), hn::Set(kF, 88.0f)))));
+  const V power = hn::Exp(kF, hn::Min(hn::Neg(x), hn::Set(kF, 104.0f)));
+  return kept_nan(x, hn::Div(one, hn::Add(one, power)));
 }
 
 HWY_INLINE V tanh_of(V x) {
-  return hn::Tanh(kF, hn::Max(hn::Set(kF, -20.0f), hn::Min(x, hn::Set(kF, 20.0f))));
+  const V near = hn::Max(hn::Set(kF, -20.0f), hn::Min(x, hn::Set(kF, 20.0f)));
+  return kept_nan(x, hn::Tanh(kF, near));
 }
 
 // erf: below 1 its Taylor series, above 1 the complement by the fit of Numerical Recipes 6.2.2
@@ -376,12 +381,12 @@ void softmax(const float* x, float* y, int64_t n) {
   double total = 0;
   V sum = hn::Zero(kF);
   for (; i + kLanes <= n; i += kLanes) {
-    const V e = hn::Exp(kF, hn::Sub(hn::LoadU(kF, x + i), top));
+    const V e = exp_of(hn::Sub(hn::LoadU(kF, x + i), top));
     hn::StoreU(e, kF, y + i);
     sum = hn::Add(sum, e);
   }
   if (i < n) {
-    const V e = hn::Exp(kF, hn::Sub(load_tail(x + i, n - i), top));
+    const V e = exp_of(hn::Sub(load_tail(x + i, n - i), top));
     store_tail(e, y + i, n - i);
     for (int64_t j = i; j < n; ++j) total += y[j];
   }
@@ -412,9 +417,9 @@ HWY_INLINE V combined(V a, V b, Elementwise code) {
     case Elementwise::Div:
       return hn::Div(a, b);
     case Elementwise::Max:
-      return hn::Max(a, b);
+      return kept_nan(a, kept_nan(b, hn::Max(a, b)));
     case Elementwise::Min:
-      return hn::Min(a, b);
+      return kept_nan(a, kept_nan(b, hn::Min(a, b)));
   }
   return a;
 }
