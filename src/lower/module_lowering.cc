@@ -60,7 +60,7 @@ void ModuleLowering::run() {
   for (size_t i = 0; i < def_.body.size(); ++i) {
     const Stmt s = ast_[def_.body[i]];
     if (const Bind* b = s.get<Bind>()) {
-      bind(*b, s.span);
+      bind(*b, s.span, {def_.body.begin() + static_cast<int64_t>(i) + 1, def_.body.end()});
     } else if (const Loop* l = s.get<Loop>()) {
       loop(*l, s.span, {def_.body.begin() + static_cast<int64_t>(i) + 1, def_.body.end()});
     } else if (const Return* r = s.get<Return>()) {
@@ -313,7 +313,7 @@ void ModuleLowering::application(Target& target, const Expr& e) {
 
 // ---- statements ----------------------------------------------------------------------------
 
-void ModuleLowering::bind(const Bind& bind, Span span) {
+void ModuleLowering::bind(const Bind& bind, Span span, const std::vector<StmtId>& following) {
   const Expr e = ast_[bind.value];
   Node node;
   node.type = type_of(bind.value);
@@ -325,7 +325,11 @@ void ModuleLowering::bind(const Bind& bind, Span span) {
   }
   TypeId whole = node.type;
   graph::NodeId id = add_node(std::move(node), bind.scope, span);
-  add_outputs(id, bind.targets, split(whole, bind.targets.size()));
+  std::vector<TypeId> types = split(whole, bind.targets.size());
+  const bool list = types.size() > 1 && types_.kind(types_.strip_optional(whole)) == TypeKind::List;
+  for (size_t i = 0; list && i < types.size(); ++i)
+    types[i] = own_sizes(types[i], bind.targets[i].name, following);
+  add_outputs(id, bind.targets, types);
 }
 
 // The type under which the next statement that reads a name sees it.
@@ -393,6 +397,26 @@ std::optional<TypeId> ModuleLowering::type_at_use(NameId wanted,
     if (found) return found;
   }
   return result();
+}
+
+// An item of a list that one name gets: a size that the items do not share is its own.
+TypeId ModuleLowering::own_sizes(TypeId item, NameId name, const std::vector<StmtId>& following) {
+  std::unordered_map<SymbolId, DimId, IdHash> renewed;
+  TypeId own = types_.substitute(
+      item,
+      [&](SymbolId symbol) -> DimId {
+        DimTable& dims = types_.dims();
+        if (dims.symbol(symbol).kind != SymbolKind::Unknown) return {};
+        auto [it, added] = renewed.try_emplace(symbol);
+        if (added) it->second = dims.of(dims.fresh("_d", SymbolKind::Unknown));
+        return it->second;
+      },
+      [](SymbolId, bool&) { return std::vector<Axis>{}; }, [](SymbolId) { return TypeId{}; });
+  if (renewed.empty()) return item;
+  auto used = type_at_use(name, following);
+  if (!used) return own;
+  const bool nullable = types_.kind(item) == TypeKind::Optional;
+  return nullable ? types_.optional(types_.strip_optional(*used)) : *used;
 }
 
 // What the checker made of no round of a carry and of some: no use behind the loop says it when

@@ -35,7 +35,8 @@ class ModuleLowering {
  private:
   void inputs();
   void statement(syntax::StmtId id);
-  void bind(const syntax::Bind& bind, Span span);
+  void bind(const syntax::Bind& bind, Span span, const std::vector<syntax::StmtId>& following);
+  TypeId own_sizes(TypeId item, NameId name, const std::vector<syntax::StmtId>& following);
   TypeId joined_type(const syntax::Call& round, const graph::RepeatInfo& info, int32_t carry) const;
   void loop(const syntax::Loop& loop, Span span, const std::vector<syntax::StmtId>& following);
   void results(const std::vector<syntax::ExprId>& values);

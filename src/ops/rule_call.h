@@ -27,6 +27,7 @@ class RuleCall {
   TypeTable& types;
   DimTable& dims;
   std::optional<RuleError> error;
+  std::vector<int> optional_arguments;  // optionals that the rule itself took for values
 
   TypeKind kind(size_t i) const {
     return i < args.size() ? types.kind(args[i].type) : TypeKind::Null;
@@ -34,6 +35,11 @@ class RuleCall {
   bool is_tensor(size_t i) const { return kind(i) == TypeKind::Tensor; }
   bool is_null(size_t i) const {
     return i >= args.size() || args[i].known.is_null() || kind(i) == TypeKind::Null;
+  }
+  // Takes an argument as a value, noting where it may be null.
+  void need_value(size_t i) {
+    if (kind(i) == TypeKind::Optional) optional_arguments.push_back(static_cast<int>(i));
+    args[i].type = types.strip_optional(args[i].type);
   }
   // Any, a type variable, or an error: nothing can be said.
   bool is_open(size_t i) const;
@@ -64,7 +70,7 @@ class RuleCall {
   RuleResult fail(std::string text);
   RuleResult fail(Mismatch mismatch, int argument);
   RuleResult result(TypeId type, Known known = {}) {
-    return {type, std::move(known), std::move(error), {}};
+    return {type, std::move(known), std::move(error), std::move(optional_arguments)};
   }
 };
 

@@ -90,7 +90,7 @@ RuleResult scalar_arithmetic(RuleCall& c, Arith op) {
 // Arithmetic of two operands that are not null.
 RuleResult arithmetic(RuleCall& c, Arith op) {
   for (size_t i = 0; i < 2; ++i) {
-    c.args[i].type = c.types.strip_optional(c.args[i].type);
+    c.need_value(i);
     bool fits = c.is_tensor(i) || number(c.kind(i)) || c.is_open(i);
     if (!fits) return wrong(c, i, c.is_tensor(1 - i) ? c.types.tensor() : c.types.int_());
   }
@@ -182,7 +182,7 @@ RuleResult equality(RuleCall& c, bool negated) {
 
 RuleResult ordering(RuleCall& c, Op op) {
   for (size_t i = 0; i < 2; ++i) {
-    c.args[i].type = c.types.strip_optional(c.args[i].type);
+    c.need_value(i);
     if (!c.is_tensor(i) && !number(c.kind(i)) && !c.is_open(i))
       return wrong(c, i, c.types.float_());
   }
@@ -201,7 +201,7 @@ RuleResult ordering(RuleCall& c, Op op) {
 
 RuleResult logic(RuleCall& c, Op op) {
   for (size_t i = 0; i < 2; ++i) {
-    c.args[i].type = c.types.strip_optional(c.args[i].type);
+    c.args[i].type = c.types.strip_optional(c.args[i].type);  // null counts as false
     if (!c.is_tensor(i) && c.kind(i) != TypeKind::Bool && !c.is_open(i))
       return wrong(c, i, c.types.bool_());
   }
@@ -244,14 +244,14 @@ std::optional<TypeId> broadcast(TypeId left, TypeId right, Unifier& u) {
 RuleResult rule_Arithmetic(RuleCall& c) { return arithmetic(c, arithmetic_of(c.op)); }
 
 RuleResult rule_FloatOrTensor(RuleCall& c) {
-  c.args[0].type = c.types.strip_optional(c.args[0].type);
+  c.need_value(0);
   if (c.is_tensor(0) || c.is_open(0)) return c.result(c.args[0].type);
   if (!number(c.kind(0))) return wrong(c, 0, c.types.float_());
   return c.result(c.types.float_());
 }
 
 RuleResult rule_IntOrTensor(RuleCall& c) {
-  c.args[0].type = c.types.strip_optional(c.args[0].type);
+  c.need_value(0);
   if (c.is_tensor(0) || c.is_open(0)) return c.result(c.args[0].type);
   if (!number(c.kind(0))) return wrong(c, 0, c.types.float_());
   return c.result(c.types.int_(), c.args[0].known);
@@ -333,6 +333,8 @@ RuleResult rule_binary(RuleCall& c) {
       bool strings = c.kind(0) == TypeKind::String && c.kind(1) == TypeKind::String;
       if (plus && strings) return c.result(c.types.string());
       bool maybe = c.kind(0) == TypeKind::Optional || c.kind(1) == TypeKind::Optional;
+      for (size_t i = plus ? 0 : 1; i < 2; ++i)
+        c.args[i].type = c.types.strip_optional(c.args[i].type);
       RuleResult out = arithmetic(c, arithmetic_of(c.op));
       if (maybe) out.known = {};
       return out;

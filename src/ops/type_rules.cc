@@ -80,7 +80,8 @@ RuleResult type_rule(Op op, const std::vector<RuleArg>& args, Unifier& unifier) 
       return out;
   }
   RuleResult result = kRules[static_cast<size_t>(op)](call);
-  result.optional_arguments = std::move(out.optional_arguments);
+  result.optional_arguments.insert(result.optional_arguments.begin(),
+                                   out.optional_arguments.begin(), out.optional_arguments.end());
   return result;
 }
 

@@ -192,6 +192,13 @@ Value Checker::eval_binary(Frame& f, const Binary& b, Span span) {
     report_rule(f, e, op, nullptr, whole && b.op_span.valid() ? b.op_span : where, &b);
     return {t_.error(), {}};
   }
+  for (int index : result.optional_arguments) {
+    const bool first = index == 0;
+    warn(f, Diag::WOptional, s_.ast[first ? b.left : b.right].span,
+         {std::string(first ? "left" : "right") + " operand of `" + std::string(spelling(b.op)) +
+              "`",
+          show(f, t_.strip_optional(f.u.resolve((first ? left : right).type)))});
+  }
   auto x = left.known.is_dim() ? f.u.value(left.known.dim) : std::nullopt;
   auto y = right.known.is_dim() ? f.u.value(right.known.dim) : std::nullopt;
   bool integers = t_.kind(result.type) == TypeKind::Int || t_.kind(result.type) == TypeKind::Dim;

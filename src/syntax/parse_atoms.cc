@@ -1,4 +1,6 @@
 // Names, literals, brackets (language.md 4.5).
+#include <cctype>
+
 #include "support/text.h"
 #include "syntax/parser.h"
 
@@ -134,14 +136,39 @@ ExprId Parser::parse_tuple(ExprId first, int32_t begin, bool tuple_allowed) {
   return finish_tuple(std::move(tuple), begin, tuple_allowed);
 }
 
+// `f(a, b)` was meant as `f a b`; empty where that is not certain: behind a blank it may be a
+// tuple.
+std::string Parser::as_arguments(const Tuple& tuple, Span whole) const {
+  const std::string_view source = files_.text(file_);
+  auto cut = [&](Span span) {
+    return source.substr(static_cast<size_t>(span.begin),
+                         static_cast<size_t>(span.end - span.begin));
+  };
+  const std::string_view before = source.substr(0, static_cast<size_t>(whole.begin));
+  const auto last = static_cast<unsigned char>(before.empty() ? 0 : before.back());
+  if (last != '_' && std::isalnum(last) == 0) return {};
+  std::string out;
+  for (ExprId id : tuple.items) {
+    if (!id.valid()) return {};
+    const ExprKind kind = ast_[id].kind();
+    const bool atom = kind == ExprKind::Name || kind == ExprKind::List || kind == ExprKind::Int ||
+                      kind == ExprKind::Float || kind == ExprKind::String ||
+                      kind == ExprKind::Path || kind == ExprKind::Bool || kind == ExprKind::Null;
+    const std::string_view text = cut(ast_[id].span);
+    if (!atom || text.find('(') != text.npos) return {};
+    out += ' ';
+    out += text;
+  }
+  return out;
+}
+
 ExprId Parser::finish_tuple(Tuple tuple, int32_t begin, bool tuple_allowed) {
   expect(Tok::RParen, "`,` or `)`");
   if (!tuple_allowed && !panic_) {
     Span whole = since(begin);
     ++damage_;
-    sink_.report(Diag::ParTupleArg, whole, {source_text(whole)})
-        .fix({file_, whole.begin, whole.begin}, "(")
-        .fix({file_, whole.end, whole.end}, ")");
+    Diagnostic& d = sink_.report(Diag::ParTupleArg, whole, {source_text(whole)});
+    if (std::string plain = as_arguments(tuple, whole); !plain.empty()) d.fix(whole, plain);
   }
   return add(std::move(tuple), begin);
 }

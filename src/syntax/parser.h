@@ -136,6 +136,7 @@ class Parser : private ParserBase {
   ExprId parse_paren(bool tuple_allowed);
   AXON_SMALL_FRAMES ExprId finish_paren(ExprId inner, int32_t begin);
   AXON_SMALL_FRAMES ExprId parse_tuple(ExprId first, int32_t begin, bool tuple_allowed);
+  std::string as_arguments(const Tuple& tuple, Span whole) const;
   AXON_SMALL_FRAMES ExprId finish_tuple(Tuple tuple, int32_t begin, bool tuple_allowed);
   ExprId parse_list();
   ExprId add(decltype(Expr::data) data, int32_t begin) {
