@@ -36,11 +36,36 @@ void Checker::retype_literal(Frame& f, ExprId id, TypeId needed) {
   }
 }
 
-Local* Checker::find_local(Frame& f, NameId name) {
-  for (size_t i = f.locals.size(); i-- > 0;) {
-    if (f.locals[i].name == name) return &f.locals[i];
+Local* Checker::find_local(Frame& f, NameId name) { return f.locals.find(name); }
+
+Local* Locals::find(NameId name) {
+  constexpr size_t kFew = 24;  // looked at one by one
+  if (all_.size() <= kFew) {
+    for (size_t i = all_.size(); i-- > 0;) {
+      if (all_[i].name == name) return &all_[i];
+    }
+    return nullptr;
   }
-  return nullptr;
+  auto past = [&](NameId of, size_t place) {
+    return place >= all_.size() || all_[place].name != of;
+  };
+  for (; indexed_ < all_.size(); ++indexed_) {
+    NameId bound = all_[indexed_].name;
+    std::vector<size_t>& places = places_[bound];
+    while (!places.empty() && (places.back() >= indexed_ || past(bound, places.back())))
+      places.pop_back();
+    places.push_back(indexed_);
+  }
+  auto found = places_.find(name);
+  if (found == places_.end()) return nullptr;
+  std::vector<size_t>& places = found->second;
+  while (!places.empty() && past(name, places.back())) places.pop_back();
+  return places.empty() ? nullptr : &all_[places.back()];
+}
+
+void Locals::restore(std::vector<Local> before) {
+  indexed_ = std::min(indexed_, before.size());
+  all_ = std::move(before);
 }
 
 void Checker::bind_local(Frame& f, NameId name, Value value, Span span, Outcome outcome) {
@@ -51,7 +76,7 @@ void Checker::bind_local(Frame& f, NameId name, Value value, Span span, Outcome 
     if (!same && f.def.helper.kind == HelperKind::None)
       warn(f, Diag::WDimShadow, span, {s_.names.text(name)});
   }
-  f.locals.push_back({name, std::move(value), ++f.versions, std::move(outcome)});
+  f.locals.push({name, std::move(value), ++f.versions, std::move(outcome)});
 }
 
 Value Checker::eval(Frame& f, ExprId id) {
@@ -302,7 +327,7 @@ void Checker::check_condition(Frame& f, const Value& cond, Span span) {
 
 // A branch under what its condition tells of names.
 Value Checker::branch(Frame& f, ExprId id, const std::vector<NullFact>& facts) {
-  std::vector<Local> before = f.locals;
+  std::vector<Local> before = f.locals.all();
   auto dims_before = f.dim_values;
   for (const NullFact& fact : facts) {
     Local* local = find_local(f, fact.name);
@@ -318,7 +343,7 @@ Value Checker::branch(Frame& f, ExprId id, const std::vector<NullFact>& facts) {
     }
   }
   Value value = eval(f, id);
-  f.locals = std::move(before);
+  f.locals.restore(std::move(before));
   f.dim_values = std::move(dims_before);
   return value;
 }

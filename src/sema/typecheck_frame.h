@@ -5,6 +5,7 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -82,6 +83,21 @@ struct Header {
   std::vector<std::pair<NameId, DimId>> dims;  // of dims that are values
 };
 
+// The locals in scope, in the order of their bindings; of equal names the last is meant.
+class Locals {
+ public:
+  Local* find(NameId name);
+  void push(Local local) { all_.push_back(std::move(local)); }
+  const std::vector<Local>& all() const { return all_; }
+  void restore(std::vector<Local> before);  // what `all` gave earlier
+
+ private:
+  std::vector<Local> all_;
+  // Of the first `indexed_`, places by name; places beyond, or of another name, are of the past.
+  std::unordered_map<NameId, std::vector<size_t>, IdHash> places_;
+  size_t indexed_ = 0;
+};
+
 // One check of one definition: generic, or for a call.
 struct Frame {
   Frame(size_t index, const syntax::Definition& d, TypeTable& types)
@@ -100,7 +116,7 @@ struct Frame {
   std::set<SymbolId> declared;         // dims of the parameters' types
   std::map<NameId, SymbolId> runs;
   std::map<NameId, TypeId> variables;
-  std::vector<Local> locals;
+  Locals locals;
   std::vector<Value> params;
   int versions = 0;
   std::vector<TypedGuard> open_guards;          // of the branches that are being checked

@@ -99,19 +99,19 @@ void Checker::run_bind(Frame& f, const Bind& bind, Span span) {
 
 std::vector<Value> Checker::run_round(Frame& f, const Loop& loop, const std::vector<Value>& carries,
                                       size_t count) {
-  std::vector<Local> before = f.locals;
+  std::vector<Local> before = f.locals.all();
   auto dims_before = f.dim_values;
   DimId index = d_.of(d_.fresh("_i", SymbolKind::Unknown));
   bind_local(f, loop.var, {t_.int_(), Known::of(index)}, loop.var_span);
   for (size_t i = 0; i < carries.size(); ++i) {
-    f.locals.push_back({loop.carry[i].name, sized(f, carries[i]), ++f.versions, {}});
+    f.locals.push({loop.carry[i].name, sized(f, carries[i]), ++f.versions, {}});
   }
   f.yielded.clear();
   ++f.maybe;
   run_block(f, loop.body);
   --f.maybe;
   std::vector<Value> yielded = f.yielded;
-  f.locals = std::move(before);
+  f.locals.restore(std::move(before));
   f.dim_values = std::move(dims_before);
   if (yielded.size() == 1 && count != 1 && count > 0)
     yielded = split(f, yielded[0], count, loop.var_span);

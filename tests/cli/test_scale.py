@@ -74,6 +74,7 @@ def test_chains() -> None:
         "10,000 operators": HEAD + "main x = x" + " + x * 2" * 10000 + "\n",
         "10,000 comparisons": "main :: Bool -> Bool\nmain x = x" + " and x" * 10000 + "\n",
         "1 MB line": HEAD.replace("main x", name) + f"main {name} = {name}" + f" + {name}" * 10000 + "\n",
+        "1 MB of operators": HEAD + "main x = x" + " + x" * 250000 + "\n",
         "10,000 statements": HEAD + "main x = do\n" + "  x <- x + 1\n" * 10000 + "  return x\n",
         "10,000 items": "L <- [" + ", ".join(map(str, range(10000))) + "]\n" + HEAD + "main x = x * 2\n",
         "10,000 arguments": HEAD + "main x = x * (f" + " x" * 10000 + ")\n",
@@ -126,6 +127,21 @@ def test_length() -> None:
         print(f"     {few} and {many} nodes, {many / max(few, 1):.2f} times")
 
 
+def test_one_definition() -> None:
+    """The lines of one definition, each of which binds another name."""
+    times = []
+    for lines in (10000, 100000):
+        steps = "".join(f"  y{i + 1} <- y{i} + x\n" for i in range(lines))
+        text = HEAD + f"main x = do\n  y0 <- x\n{steps}  return y{lines}\n"
+        answer, memory, took = check("names", text)
+        times.append(took)
+        S.answers(f"{lines} names", answer, 0)
+        S.check(f"{lines} names: memory", memory < GIB, f"{memory} KiB")
+    S.check(
+        "names: time", times[1] < 20 * times[0] + 1, "{:.2f} s, {:.2f} s".format(*times)
+    )
+
+
 def test_cycle() -> None:
     """A ring of a thousand modules."""
     folder = pathlib.Path(S.folder / "ring")
@@ -139,6 +155,6 @@ def test_cycle() -> None:
     S.answers("an import cycle", answer, 1, err="error LOAD-CYCLE")
 
 
-for test in (test_chains, test_length, test_cycle):
+for test in (test_chains, test_length, test_one_definition, test_cycle):
     test()
 S.finish()
