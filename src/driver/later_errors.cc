@@ -171,6 +171,22 @@ class Survey {
            line.find("::") == line.npos && line.find("<-") == line.npos;
   }
 
+  // Where the first word may have been meant as a keyword, the second is the name.
+  bool lose_misspelt(const Diagnostic& d, const Piece& piece) {
+    const bool misspelt = std::any_of(d.notes.begin(), d.notes.end(), [&](const DiagNote& note) {
+      return note.id == Note::NoteDidYouMean && note.span.begin == piece.begin;
+    });
+    if (!misspelt) return false;
+    std::string_view text = session_.files.text(piece.file);
+    text = text.substr(static_cast<size_t>(piece.begin) + piece.name.size());
+    std::string_view line = text.substr(0, text.find('\n'));
+    const size_t begin = line.find_first_not_of(" \t");
+    if (begin == line.npos) return false;
+    std::string_view rest = line.substr(begin);
+    std::string_view second = rest.substr(0, rest.find_first_of(" \t[=("));
+    return !second.empty() && lose(second);
+  }
+
   // Whether something less is left of the program without what the error is about.
   bool take_out(const Diagnostic& d) {
     if (!d.span.valid()) return of_the_whole(d.id);
@@ -199,7 +215,7 @@ class Survey {
     switch (piece->kind) {
       case Piece::Kind::Definition:
       case Piece::Kind::Alias:
-        less |= lose(piece->name);
+        less |= lose(piece->name) | lose_misspelt(d, *piece);
         for (std::string_view name : inner_names(*piece, session_.files.text(piece->file)))
           less |= lose(name);
         break;
