@@ -399,19 +399,23 @@ std::optional<TypeId> ModuleLowering::type_at_use(NameId wanted,
   return result();
 }
 
-// An item of a list that one name gets: a size that the items do not share is its own.
+// An item of a list that one name gets: a size that the items do not share is its own. Its name
+// counts within the definition, so that texts of stages say the same.
 TypeId ModuleLowering::own_sizes(TypeId item, NameId name, const std::vector<StmtId>& following) {
+  DimTable& dims = types_.dims();
   std::unordered_map<SymbolId, DimId, IdHash> renewed;
+  auto renew = [&](SymbolId symbol) -> DimId {
+    if (dims.symbol(symbol).kind != SymbolKind::Unknown) return {};
+    auto [it, added] = renewed.try_emplace(symbol);
+    if (added) {
+      NameId fresh = names_.intern("_u" + std::to_string(++own_sizes_));
+      it->second = dims.of(dims.symbol(fresh, SymbolKind::Unknown));
+    }
+    return it->second;
+  };
   TypeId own = types_.substitute(
-      item,
-      [&](SymbolId symbol) -> DimId {
-        DimTable& dims = types_.dims();
-        if (dims.symbol(symbol).kind != SymbolKind::Unknown) return {};
-        auto [it, added] = renewed.try_emplace(symbol);
-        if (added) it->second = dims.of(dims.fresh("_d", SymbolKind::Unknown));
-        return it->second;
-      },
-      [](SymbolId, bool&) { return std::vector<Axis>{}; }, [](SymbolId) { return TypeId{}; });
+      item, renew, [](SymbolId, bool&) { return std::vector<Axis>{}; },
+      [](SymbolId) { return TypeId{}; });
   if (renewed.empty()) return item;
   auto used = type_at_use(name, following);
   if (!used) return own;

@@ -72,6 +72,7 @@ class ModuleLowering {
   std::unordered_map<NameId, graph::ValueId, IdHash> values_;  // what a source name means now
   std::unordered_set<NameId, IdHash> taken_;
   std::unordered_map<NameId, int, IdHash> last_number_;
+  int own_sizes_ = 0;  // sizes that only the lowering named
   graph::Module& module() { return graph_[id_]; }
 };
 
