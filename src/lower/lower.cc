@@ -124,7 +124,7 @@ class Order {
 
   using NameSet = std::unordered_set<NameId, IdHash>;
   const sema::Program& program_;
-  const decltype(sema::FlatProgram::main_defaults)& defaults_;
+  const sema::MainDefaults& defaults_;
   const Ast& ast_;
   NameSet locals_;  // of the definition being looked at, so far
   std::vector<bool> state_;

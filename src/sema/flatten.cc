@@ -107,8 +107,10 @@ class Flattener {
 
   void definition(const Definition& def, Program& out) {
     NameCollector names(def, session_.ast, session_.names);
-    FlattenContext context{program_,        facts_,    aliases_,      session_, def,
-                           def.path_params, names.all, names.outside, 0,        {}};
+    FlattenContext context{program_,  facts_,        aliases_, session_, def, def.path_params,
+                           names.all, names.outside, {},       0,        {}};
+    for (NameId name : dim_names(def, session_.ast)) context.signature_dims.insert(name);
+    for (const Param& param : def.params) context.signature_dims.erase(param.name);
     PrefixKind kind = prefix_kind(def, program_, session_.ast, session_.names);
     bool hidden = facts_.hidden(def.name);
     if (hidden) {

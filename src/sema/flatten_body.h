@@ -21,6 +21,7 @@ struct FlattenContext {
   std::vector<NameId> path_names;  // its path parameters, the hidden one included
   NameSet used_names;              // every name of the definition, for fresh ones
   NameSet outside_names;           // names that mean a dim or a definition somewhere in it
+  NameSet signature_dims;          // dims of its signature that are no parameters
   int helper_count = 0;
   std::vector<syntax::Definition> helpers;                   // finished ones, inner before outer
   std::unordered_map<NameId, int, IdHash> last_number = {};  // of fresh(), by name
@@ -122,6 +123,7 @@ class BodyFlattener {
   std::vector<NameId> captured(const std::vector<syntax::StmtId>& body,
                                const std::vector<NameId>& bound) const;
   NameSet dependent_params() const;
+  bool means_dim(NameId name) const;
   std::string loop_label(const syntax::Loop& node) const;
   std::string helper_name(const std::string& base);
   syntax::Definition helper(syntax::HelperKind kind, const std::string& name, Span span) const;

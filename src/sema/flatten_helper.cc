@@ -187,6 +187,14 @@ NameSet BodyFlattener::dependent_params() const {
   return out;
 }
 
+// Whether dims of the source definition's types may say the name without meaning a value of it. A
+// formal of a helper that had this name would turn such a dim into itself.
+bool BodyFlattener::means_dim(NameId name) const {
+  if (ctx_.signature_dims.count(name)) return true;
+  const Definition* constant = find_definition(ctx_.program, name);
+  return constant && constant->params.empty();
+}
+
 std::vector<NameId> BodyFlattener::captured(const std::vector<StmtId>& body,
                                             const std::vector<NameId>& bound) const {
   std::vector<NameId> out;
@@ -232,7 +240,7 @@ ExprId BodyFlattener::branch_helper(const Branch& branch) {
   for (NameId path : ctx_.path_names) {
     call.args.push_back({{}, add({Name{path, {}}, branch.span}), {}});
   }
-  std::unordered_map<NameId, NameId, IdHash> map;
+  Renames map;
   NameSet formals(ctx_.path_names.begin(), ctx_.path_names.end());
   std::vector<NameId> free = captured(body, ctx_.path_names);
   std::vector<size_t> untyped;
@@ -352,7 +360,7 @@ ExprId BodyFlattener::step_helper(const Loop& node, NameId var, const std::vecto
   for (const Target& source : node.carry) {
     NameId formal = source.name;
     bool taken = std::find(bound.begin(), bound.end(), formal) != bound.end();
-    if (taken || inner.in_prefix(formal)) formal = ctx_.fresh(formal);
+    if (taken || inner.in_prefix(formal) || means_dim(formal)) formal = ctx_.fresh(formal);
     inner.bind_own(source.name, formal);
     bound.push_back(formal);
     untyped.push_back(def.params.size());
@@ -367,12 +375,20 @@ ExprId BodyFlattener::step_helper(const Loop& node, NameId var, const std::vecto
   for (NameId path : ctx_.path_names) pass(path);
   pass(var);
   for (const Target& target : carry) pass(target.name);
+  Renames renamed;
+  NameSet dependent = dependent_params();
   for (NameId free : captured(body, bound)) {
+    NameId formal = free;
+    if (means_dim(free) && !dependent.count(free)) {
+      formal = ctx_.fresh(free);
+      renamed.emplace(free, formal);
+    }
     untyped.push_back(def.params.size());
-    def.params.push_back({free, false, {}, {}, {}});
-    bound.push_back(free);
+    def.params.push_back({formal, false, {}, {}, {}});
+    bound.push_back(formal);
     pass(free);
   }
+  if (!renamed.empty()) body = substitute(body, renamed, {}, ast_);
   def.body = trim_scopes(body, NameSet(bound.begin(), bound.end()), ast_);
   FreshTypes fresh(def, ast_, names_);
   for (size_t index : untyped) def.params[index].type = fresh.next();

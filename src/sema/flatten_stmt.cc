@@ -260,8 +260,8 @@ void BodyFlattener::loop(const Loop& node, Span span) {
     }
     now.carry.push_back({name, carry.span});
   }
-  // A loop variable that the prefix mentions already would change what the prefix means.
-  bool clash = in_prefix(node.var) || is_path_name(node.var);
+  // A loop variable that the prefix or a dim mentions already would change what that means.
+  bool clash = in_prefix(node.var) || is_path_name(node.var) || means_dim(node.var);
   now.var = clash ? ctx_.fresh(node.var) : node.var;
   now.body = loop_call(node, now.var, now.carry, span);
   now.targets = bind_targets(node.targets);

@@ -18,7 +18,7 @@ enum class Level : uint8_t { Closed, Normalized, Elaborated, Flat, Typed };
 // What all levels have in common.
 struct StagedProgram {
   Program program;
-  std::vector<std::pair<NameId, syntax::ExprId>> main_defaults;
+  MainDefaults main_defaults;
 };
 
 // The stage that a text says it is of: by a STAGE pragma before anything else.

@@ -64,14 +64,15 @@ struct ClosedProgram {
 struct NormalizedProgram {
   Program program;
 };
+// MAIN's defaults, which elaboration takes out of the program (language.md 10.6): by parameter.
+using MainDefaults = std::vector<std::pair<NameId, syntax::ExprId>>;
 struct ElaboratedProgram {
   Program program;
-  // MAIN's defaults, which elaboration takes out of the program (language.md 10.6): by parameter.
-  std::vector<std::pair<NameId, syntax::ExprId>> main_defaults;
+  MainDefaults main_defaults;
 };
 struct FlatProgram {
   Program program;
-  std::vector<std::pair<NameId, syntax::ExprId>> main_defaults;
+  MainDefaults main_defaults;
 };
 
 struct ResolveOptions {
