@@ -376,10 +376,10 @@ ExprId BodyFlattener::step_helper(const Loop& node, NameId var, const std::vecto
   pass(var);
   for (const Target& target : carry) pass(target.name);
   Renames renamed;
-  NameSet dependent = dependent_params();
+  NameSet same = dependent_params();  // there the value is the dim, as where the name is no value's
   for (NameId free : captured(body, bound)) {
     NameId formal = free;
-    if (means_dim(free) && !dependent.count(free)) {
+    if (means_dim(free) && visible_.count(free) && !same.count(free)) {
       formal = ctx_.fresh(free);
       renamed.emplace(free, formal);
     }
