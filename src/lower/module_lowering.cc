@@ -59,10 +59,11 @@ void ModuleLowering::run() {
   if (!def_.statement_body) results({def_.body_expr});
   for (size_t i = 0; i < def_.body.size(); ++i) {
     const Stmt s = ast_[def_.body[i]];
+    const auto following = std::span(def_.body).subspan(i + 1);
     if (const Bind* b = s.get<Bind>()) {
-      bind(*b, s.span, {def_.body.begin() + static_cast<int64_t>(i) + 1, def_.body.end()});
+      bind(*b, s.span, following);
     } else if (const Loop* l = s.get<Loop>()) {
-      loop(*l, s.span, {def_.body.begin() + static_cast<int64_t>(i) + 1, def_.body.end()});
+      loop(*l, s.span, following);
     } else if (const Return* r = s.get<Return>()) {
       results(r->values);
     } else {
@@ -313,7 +314,7 @@ void ModuleLowering::application(Target& target, const Expr& e) {
 
 // ---- statements ----------------------------------------------------------------------------
 
-void ModuleLowering::bind(const Bind& bind, Span span, const std::vector<StmtId>& following) {
+void ModuleLowering::bind(const Bind& bind, Span span, std::span<const StmtId> following) {
   const Expr e = ast_[bind.value];
   Node node;
   node.type = type_of(bind.value);
@@ -334,7 +335,7 @@ void ModuleLowering::bind(const Bind& bind, Span span, const std::vector<StmtId>
 
 // The type under which the next statement that reads a name sees it.
 std::optional<TypeId> ModuleLowering::type_at_use(NameId wanted,
-                                                  const std::vector<StmtId>& following) const {
+                                                  std::span<const StmtId> following) const {
   // A branch sees no null where its condition says so: its word counts when there is no other.
   std::optional<TypeId> found, narrowed;
   int branches = 0;
@@ -401,7 +402,7 @@ std::optional<TypeId> ModuleLowering::type_at_use(NameId wanted,
 
 // An item of a list that one name gets: a size that the items do not share is its own. Its name
 // counts within the definition, so that texts of stages say the same.
-TypeId ModuleLowering::own_sizes(TypeId item, NameId name, const std::vector<StmtId>& following) {
+TypeId ModuleLowering::own_sizes(TypeId item, NameId name, std::span<const StmtId> following) {
   DimTable& dims = types_.dims();
   std::unordered_map<SymbolId, DimId, IdHash> renewed;
   auto renew = [&](SymbolId symbol) -> DimId {
@@ -435,7 +436,7 @@ TypeId ModuleLowering::joined_type(const Call& round, const graph::RepeatInfo& i
 }
 
 // `targets <- for v <- [a..b) step=s carry (c…) step_helper args…`
-void ModuleLowering::loop(const Loop& loop, Span span, const std::vector<StmtId>& following) {
+void ModuleLowering::loop(const Loop& loop, Span span, std::span<const StmtId> following) {
   const Yield* yield = loop.body.size() == 1 ? ast_[loop.body[0]].get<Yield>() : nullptr;
   bool flat = yield && yield->values.size() == 1 && ast_[yield->values[0]].kind() == ExprKind::Call;
   if (!flat) return fail("a loop that is not flat", span);

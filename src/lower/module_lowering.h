@@ -2,6 +2,7 @@
 #pragma once
 
 #include <optional>
+#include <span>
 #include <string_view>
 #include <unordered_map>
 #include <unordered_set>
@@ -35,10 +36,10 @@ class ModuleLowering {
  private:
   void inputs();
   void statement(syntax::StmtId id);
-  void bind(const syntax::Bind& bind, Span span, const std::vector<syntax::StmtId>& following);
-  TypeId own_sizes(TypeId item, NameId name, const std::vector<syntax::StmtId>& following);
+  void bind(const syntax::Bind& bind, Span span, std::span<const syntax::StmtId> following);
+  TypeId own_sizes(TypeId item, NameId name, std::span<const syntax::StmtId> following);
   TypeId joined_type(const syntax::Call& round, const graph::RepeatInfo& info, int32_t carry) const;
-  void loop(const syntax::Loop& loop, Span span, const std::vector<syntax::StmtId>& following);
+  void loop(const syntax::Loop& loop, Span span, std::span<const syntax::StmtId> following);
   void results(const std::vector<syntax::ExprId>& values);
   void constraints();
   void constraint(const sema::TypedConstraint& fact);
@@ -56,7 +57,7 @@ class ModuleLowering {
   TypeId type_of(syntax::ExprId id) const;
   std::vector<TypeId> split(TypeId whole, size_t count) const;
   std::optional<TypeId> type_at_use(NameId name,
-                                    const std::vector<syntax::StmtId>& following) const;
+                                    std::span<const syntax::StmtId> following) const;
   bool is_global(NameId name) const;
   void fail(std::string_view what, Span span);
 

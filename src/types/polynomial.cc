@@ -8,7 +8,7 @@
 namespace axon {
 namespace {
 
-constexpr size_t kMaxTerms = 512;
+constexpr size_t kMaxTerms = 128;
 
 // A monomial order that is compatible with multiplication: at the first atom in which two
 // monomials differ, the higher exponent comes first.
