@@ -56,8 +56,7 @@ class ModuleLowering {
   NameId unique(NameId name);
   TypeId type_of(syntax::ExprId id) const;
   std::vector<TypeId> split(TypeId whole, size_t count) const;
-  std::optional<TypeId> type_at_use(NameId name,
-                                    std::span<const syntax::StmtId> following) const;
+  std::optional<TypeId> type_at_use(NameId name, std::span<const syntax::StmtId> following) const;
   bool is_global(NameId name) const;
   void fail(std::string_view what, Span span);
 

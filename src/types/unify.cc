@@ -344,6 +344,28 @@ DimId Unifier::choose(DimId left, DimId right) {
   return vague(right) ? left : right;
 }
 
+// Whether the two are different multiples of one product of sizes: `6*B == 8*B`.
+bool Unifier::only_when_empty(DimId left, DimId right) {
+  auto with_values = [&](DimId dim) {
+    return dims_.substitute(dim, [&](SymbolId symbol) -> DimId {
+      auto number = dims_.symbol(symbol).value;
+      return number ? dims_.integer(*number) : DimId{};
+    });
+  };
+  using Tree = DimTable::Tree;
+  auto is_sum = [](const Tree& t) {
+    return t.kind == Tree::Kind::Add || t.kind == Tree::Kind::Sub;
+  };
+  auto is_product = [&](DimId dim) {
+    const Tree tree = dims_.tree(dim);
+    const bool sums = std::any_of(tree.operands.begin(), tree.operands.end(), is_sum);
+    return !is_sum(tree) && !(tree.kind == Tree::Kind::Mul && sums) && !dims_.symbols(dim).empty();
+  };
+  left = with_values(left), right = with_values(right);
+  return left != right && is_product(left) && is_product(right) &&
+         (is_product(dims_.sub(left, right)) || is_product(dims_.sub(right, left)));
+}
+
 std::vector<DimConstraint> Unifier::open_constraints(std::vector<DimConstraint>& violated) {
   std::vector<DimConstraint> open;
   for (const DimConstraint& c : constraints_) {
@@ -354,7 +376,9 @@ std::vector<DimConstraint> Unifier::open_constraints(std::vector<DimConstraint>&
     bool broadcast = c.kind == DimConstraint::Kind::Broadcast;
     if (broadcast && right && *right == 1) continue;
     auto difference = dims_.as_integer(dims_.sub(now.left, now.right));
-    if ((left && right && *left != *right) || (difference && *difference != 0 && !broadcast)) {
+    bool empty = !broadcast && !c.guarded && only_when_empty(now.left, now.right);
+    if ((left && right && *left != *right) || (difference && *difference != 0 && !broadcast) ||
+        empty) {
       violated.push_back(now);
       continue;
     }
