@@ -165,8 +165,8 @@ void Checker::note_global(size_t index, const Value& result) {
       auto number = d_.evaluate(result.known.dim, [&](SymbolId s) { return d_.symbol(s).value; });
       if (number) d_.set_value(symbol, *number);
     }
-  } else if (k != TypeKind::Optional && k != TypeKind::Any && k != TypeKind::Tensor) {
-    value.known = {};
+  } else if (answers_.config && (result.known.is_bool() || result.known.is_null())) {
+    value.known = result.known;  // a checkpoint decides which branches there are
   }
   generic_results_[index] = value;
 }
