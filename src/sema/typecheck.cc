@@ -147,6 +147,15 @@ void Checker::apply_return(Frame& f) {
 
 // ---- after a generic check -----------------------------------------------------------------
 
+namespace {
+
+// What a checkpoint may say to choose the branches of a program.
+bool decides_branches(const Known& known) {
+  return known.is_bool() || known.is_null() || known.kind == Known::Kind::String;
+}
+
+}  // namespace
+
 // Values of constants, as far as they can be told.
 void Checker::note_global(size_t index, const Value& result) {
   const Definition& def = program_.definitions[index];
@@ -165,8 +174,8 @@ void Checker::note_global(size_t index, const Value& result) {
       auto number = d_.evaluate(result.known.dim, [&](SymbolId s) { return d_.symbol(s).value; });
       if (number) d_.set_value(symbol, *number);
     }
-  } else if (answers_.config && (result.known.is_bool() || result.known.is_null())) {
-    value.known = result.known;  // a checkpoint decides which branches there are
+  } else if (answers_.config && decides_branches(result.known)) {
+    value.known = result.known;
   }
   generic_results_[index] = value;
 }

@@ -399,7 +399,9 @@ Value Checker::eval_if(Frame& f, ExprId cond, ExprId yes, ExprId no, Span span) 
   auto other = [&] {
     if (!f.record) return;  // its expressions still need types
     ++f.muted;
+    f.u.enter_branch();
     branch(f, taken ? no : yes, taken ? outcome.when_false : outcome.when_true);
+    f.u.forget_branch();
     --f.muted;
   };
   if (!taken) other();

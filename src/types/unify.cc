@@ -132,6 +132,16 @@ void Unifier::leave_branch() {
   branches_.pop_back();
 }
 
+void Unifier::forget_branch() {
+  for (SymbolId symbol : branches_.back().bound) {
+    dim_bindings_.erase(symbol);
+    guarded_.erase(symbol);
+  }
+  constraints_.erase(constraints_.begin() + static_cast<int64_t>(branches_.back().constraints),
+                     constraints_.end());
+  branches_.pop_back();
+}
+
 // An unknown size says nothing about the callers, so no name of the interface is bound to one.
 bool Unifier::may_bind(SymbolId symbol, DimId dim) const {
   if (anchored_.count(symbol) == 0) return !dims_.mentions(dim, symbol);

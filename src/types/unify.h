@@ -66,9 +66,10 @@ class Unifier {
   // that it makes equal are apart again afterwards, and a constraint says what the branch needs.
   void enter_branch(int32_t number = -1) {
     if (number < 0 && !branches_.empty()) number = branches_.back().number;
-    branches_.push_back({{}, {}, number});
+    branches_.push_back({{}, {}, number, constraints_.size()});
   }
   void leave_branch();
+  void forget_branch();  // leaves one that is not taken: it asks for nothing
   bool bound_in_branch(SymbolId symbol) const { return guarded_.count(symbol) > 0; }
 
   // What a constant with an unknown value is made of; equality sees through it.
@@ -167,6 +168,7 @@ class Unifier {
     std::vector<SymbolId> bound;  // of the interface
     std::set<SymbolId> own;       // anchored inside
     int32_t number = -1;
+    size_t constraints = 0;  // found before it
   };
   std::vector<Branch> branches_;
   std::map<DimId, std::vector<Rest>> rests_;  // of the quotients in a dim

@@ -156,9 +156,8 @@ bool Specialiser::entry_fact(Frame& frame, const graph::Constraint& constraint) 
   if (!fact.left.valid() || !fact.right.valid() || fact.left == fact.right) return true;
   // Between numbers it was looked at when the program was checked; what is left of such facts is
   // of branches that the configuration does not take. Constants that no stage knew were not looked
-  // at; that they have no elements is said by such branches alone.
-  std::optional<int64_t> left = dims_.as_integer(fact.left), right = dims_.as_integer(fact.right);
-  if (left && right && (!late || *left == 0 || *right == 0)) return true;
+  // at.
+  if (!late && dims_.as_integer(fact.left) && dims_.as_integer(fact.right)) return true;
   add_fact(fact);
   return true;
 }
