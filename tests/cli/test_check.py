@@ -351,6 +351,37 @@ def test_report(model: pathlib.Path) -> None:
     )
 
 
+# What a checkpoint's constants make of sizes: a program, what its configuration says, the error.
+DECIDED = (
+    ("(FLAG ? (_concat x x dim=1) : x)", {"flag": False}, ""),
+    ("(FLAG ? (_concat x x dim=1) : x)", {"flag": True}, "TYPE-DIM-CONST: .*`2*D`.*12 and 6"),
+    ('(KIND == "wide" ? (_concat x x dim=1) : x)', {"kind": "narrow"}, ""),
+    ('(KIND == "wide" ? (_concat x x dim=1) : x)', {"kind": "wide"}, "TYPE-DIM-CONST: .*12 and 6"),
+    ("(FLAG ? x : (_reshape x [B,8]))", {"flag": True}, ""),
+    ("(FLAG ? x : (_reshape x [B,8]))", {"flag": False}, "TYPE-DIM"),
+    ("(_reshape (_reshape x [B,2,4]) [B,D])", {"hidden_size": 8}, ""),
+    ("(_reshape (_reshape x [B,2,4]) [B,D])", {}, r"TYPE-DIM: .*B\*D.*8\*B"),
+)  # fmt: skip
+
+
+def test_check_decided() -> None:
+    """Branches and sizes that only a checkpoint's configuration decides."""
+    program = S.folder / "decided.axon"
+    for i, (body, given, error) in enumerate(DECIDED):
+        config = {"hidden_size": 6, "flag": False, "kind": "narrow"} | given
+        model = ck.llama_directory(
+            S.folder / f"decided{i}", tensors={}, tokenizer=False, config=config
+        )
+        program.write_text(
+            "import Config\nD <- Config.dim @@hidden_size\nFLAG <- Config.bool @@flag\n"
+            f"KIND <- Config.str @@kind\nmain :: Tensor[B,D] -> Tensor[B,D]\nmain x = {body}\n",
+            encoding="utf-8",
+        )
+        S.answers(f"check: {body} alone", S.run("check", program), 0)
+        answer = S.run("check", program, "--checkpoint", model)
+        S.answers(f"check: {body} with {given}", answer, 1 if error else 0, err=error)
+
+
 def test_headers_only() -> None:
     """A checkpoint of 8 GiB of holes is checked without touching its data."""
     width, inner = 4096, 11008
@@ -425,6 +456,7 @@ if __name__ == "__main__":
         test_check_checkpoint,
         test_all_failures,
         test_report,
+        test_check_decided,
         test_headers_only,
         test_own_programs,
     )
