@@ -35,6 +35,12 @@ bool is_unknown_name(Diag id) {
          id == Diag::TypeUnknown;
 }
 
+// Errors after which the front end went on with what was certainly meant.
+bool is_mended(const Diagnostic& d) {
+  return !d.fixes.empty() &&
+         (d.id == Diag::ParSyntax || d.id == Diag::LexChar || d.id == Diag::LoadNotFound);
+}
+
 class Survey {
  public:
   Survey(Frontend& f, const FrontendOptions& options)
@@ -81,6 +87,7 @@ class Survey {
       for (const Diagnostic& d : session_.sink.all()) {
         if (session_.sink.severity(d) == Severity::Error) errors.push_back(d);
       }
+      lose_strange_types();
       for (const Diagnostic& d : errors) tell(told, d);
       if (last || errors.empty()) return;
     }
@@ -92,7 +99,10 @@ class Survey {
   }
 
   void tell(DiagSink& told, const Diagnostic& d) {
-    if (of_the_whole(d.id) || mentions_lost(d) || (unsure_ && is_unknown_name(d.id))) return;
+    const bool unsure = unsure_ || unsure_files_.count(d.span.file.index) > 0;
+    if (of_the_whole(d.id) || mentions_lost(d) || (unsure && is_unknown_name(d.id))) return;
+    const Definition* def = definition_at(d.span);
+    if (def && lost_.count(session_.names.text(def->name))) return;
     if (!places_.insert(place_of(d)).second) return;
     Diagnostic& added = told.report(d.id, d.span, d.args);
     added.notes = d.notes;
@@ -107,6 +117,28 @@ class Survey {
       }
     }
     return false;
+  }
+
+  const Definition* definition_at(Span span) const {
+    for (const sema::LoadedModule& module : rest_.modules) {
+      if (module.module.file != span.file) continue;
+      const std::vector<Definition>& all = module.module.definitions;
+      auto after = std::partition_point(all.begin(), all.end(), [&](const Definition& def) {
+        return def.span.begin <= span.begin;
+      });
+      if (after != all.begin() && contains((after - 1)->span, span)) return &*(after - 1);
+    }
+    return nullptr;
+  }
+
+  // What reads as a type variable may be an alias of a module that was not found.
+  void lose_strange_types() {
+    for (const Diagnostic& d : session_.sink.all()) {
+      if (d.id != Diag::WTypevar || !unsure_files_.count(d.span.file.index)) continue;
+      lose(d.args[0].text);
+      if (const Definition* def = definition_at(d.span)) lose(session_.names.text(def->name));
+    }
+    spread();
   }
 
   // Whether the stages came to their end.
@@ -162,11 +194,16 @@ class Survey {
     }
   }
 
-  // A line without a sign of what it defines may have been meant as an import.
-  bool is_no_item(const Piece& piece) const {
+  // A line without a sign of what it defines may have been meant as an import, unless it is known
+  // what else was meant.
+  bool may_import(const Diagnostic& d, const Piece& piece) const {
     std::string_view text =
         session_.files.text(piece.file).substr(static_cast<size_t>(piece.begin));
     std::string_view line = text.substr(0, text.find('\n'));
+    const bool told = std::any_of(d.notes.begin(), d.notes.end(), [&](const DiagNote& note) {
+      return note.id == Note::NoteHere && note.span.begin == piece.begin;
+    });
+    if (told && line.find("import") == line.npos) return false;
     return piece.kind == Piece::Kind::Definition && line.find('=') == line.npos &&
            line.find("::") == line.npos && line.find("<-") == line.npos;
   }
@@ -174,7 +211,8 @@ class Survey {
   // Where the first word may have been meant as a keyword, the second is the name.
   bool lose_misspelt(const Diagnostic& d, const Piece& piece) {
     const bool misspelt = std::any_of(d.notes.begin(), d.notes.end(), [&](const DiagNote& note) {
-      return note.id == Note::NoteDidYouMean && note.span.begin == piece.begin;
+      const bool says = note.id == Note::NoteDidYouMean || note.id == Note::NoteHere;
+      return says && note.span.begin == piece.begin;
     });
     if (!misspelt) return false;
     std::string_view text = session_.files.text(piece.file);
@@ -190,18 +228,10 @@ class Survey {
   // Whether something less is left of the program without what the error is about.
   bool take_out(const Diagnostic& d) {
     if (!d.span.valid()) return of_the_whole(d.id);
+    if (is_mended(d)) return false;
     if (std::find(files_.begin(), files_.end(), d.span.file) == files_.end()) return false;
     bool less = of_the_whole(d.id);
-    for (const sema::LoadedModule& module : rest_.modules) {
-      if (module.module.file != d.span.file) continue;
-      const std::vector<Definition>& all = module.module.definitions;
-      auto after = std::partition_point(all.begin(), all.end(), [&](const Definition& def) {
-        return def.span.begin <= d.span.begin;
-      });
-      if (after == all.begin()) continue;
-      const Definition& def = *(after - 1);
-      if (contains(def.span, d.span)) less |= lose(session_.names.text(def.name));
-    }
+    if (const Definition* def = definition_at(d.span)) less |= lose(session_.names.text(def->name));
     unsure_ |= is_of_a_name(d.id);
     if (d.id == Diag::AstSigName) {  // the definition that stands there has lost its signature
       for (std::string_view word : words_in(d.args[1].text)) less |= lose(word);
@@ -210,8 +240,9 @@ class Survey {
     const bool named = piece && !(piece->name.empty() && (piece->kind == Piece::Kind::Definition ||
                                                           piece->kind == Piece::Kind::Alias));
     // What it was to define is not known.
-    const bool known = named && !(d.id == Diag::ParSyntax && is_no_item(*piece));
-    if (!known || d.id == Diag::LayTop) return less | lose_file(d.span.file);
+    if (!named || d.id == Diag::LayTop) return less | lose_file(d.span.file);
+    if (d.id == Diag::ParSyntax && may_import(d, *piece))
+      less |= unsure_files_.insert(piece->file.index).second;
     switch (piece->kind) {
       case Piece::Kind::Definition:
       case Piece::Kind::Alias:
@@ -250,8 +281,9 @@ class Survey {
     // Whatever the module has may have been meant by any name.
     bool listed = d.id == Diag::ParImportAs ||
                   (d.id == Diag::LoadNotFound && said.find_first_of(" (") != said.npos);
-    if (!listed) less |= lose_file(piece.file);
-    return less;
+    if (listed) return less;
+    if (d.id == Diag::LoadNotFound) return less | unsure_files_.insert(piece.file.index).second;
+    return less | lose_file(piece.file);
   }
 
   bool take_out_export(const Diagnostic& d) {
@@ -353,6 +385,7 @@ class Survey {
   std::set<std::string, std::less<>> lost_;       // names that nothing is known of
   std::set<std::string, std::less<>> no_export_;  // exported, but not there
   std::set<int32_t> blind_;                       // files in which any name may be lost
+  std::set<int32_t> unsure_files_;                // where any unknown name may be meant well
   std::set<Place> places_;                        // of what has been told
   bool no_exports_ = false, no_pragmas_ = false;
   bool unsure_ = false;  // names that are not known may be those of broken definitions

@@ -4,7 +4,9 @@
 #include <algorithm>
 
 #include "ops/op.h"
+#include "source/habits.h"
 #include "support/text.h"
+#include "syntax/path_text.h"
 #include "syntax/render.h"
 
 namespace axon::sema {
@@ -173,6 +175,30 @@ void DefResolver::report_not_callable(NameId name, Span span, const Definition* 
   if (word_reported_) return;
   Diagnostic& diag = session_.sink.report(Diag::ResNotCallable, span, {names_.text(name)});
   if (def) diag.note(Note::NoteDefinedHere, def->name_span, {names_.text(def->name)});
+  suggest_for_value(diag, span);
+}
+
+// What a value with something behind it may have been meant as: an index, or a misspelt operator.
+void DefResolver::suggest_for_value(Diagnostic& diag, Span span) {
+  std::string_view rest = session_.files.text(span.file).substr(static_cast<size_t>(span.end));
+  if (starts_with(rest, "[")) {
+    const std::string text(names_.text(names_.find(diag.args[0].text)));
+    diag.note(Note::NoteHere, span,
+              {"there is no indexing with brackets: of a list take `List.index " + text +
+               " 0`, of a tensor `Tensor.slice " + text + " dim=0 start=0 end=1`"});
+    return;
+  }
+  const size_t begin = rest.find_first_not_of(' ');
+  if (begin == 0 || begin == rest.npos) return;
+  size_t end = begin;
+  while (end < rest.size() && is_ident_char(rest[end])) ++end;
+  const std::string_view word = rest.substr(begin, end - begin);
+  const NameId name = names_.find(word);
+  if (word.size() < 2 || !name.valid() || locals_.contains(name)) return;
+  const Span where{span.file, span.end + static_cast<int32_t>(begin),
+                   span.end + static_cast<int32_t>(end)};
+  for (const std::string& near : closest(word, {"and", "or"}, 1))
+    diag.note(Note::NoteDidYouMean, where, {"`" + near + "`"}).fix(where, near);
 }
 
 void DefResolver::report_unknown(NameId name, Span span, Use use) {
@@ -209,6 +235,32 @@ void DefResolver::check_callee(const Call& call) {
   }
 }
 
+// Names that are habits, and members of values, of which there are none. Whether that says it all.
+bool DefResolver::suggest_habit(Diagnostic& diag, std::string_view text, Span span) {
+  const size_t dot = text.rfind('.');
+  std::string_view here = written_here(Habit::Word, text.substr(0, text.find('.')));
+  const std::string_view value = text.substr(0, text.find('.'));
+  const NameId local = names_.find(value);
+  const bool is_value = local.valid() && (locals_.contains(local) || bound_dims_.count(local) > 0);
+  if (dot == text.npos || !is_value) {
+    if (!here.empty()) diag.note(Note::NoteHere, span, {here});
+    if (text == "None" || text == "True" || text == "False")
+      diag.fix(span, text == "None" ? "null" : lower_ascii(text));
+    return !here.empty() && dot == text.npos;
+  }
+  here = written_here(Habit::Member, text.substr(dot + 1));
+  const std::string member(text.substr(dot + 1));
+  std::string advice = "`" + std::string(value) + "` is a value and has no members";
+  if (!here.empty()) advice += "; " + std::string(here);
+  diag.note(Note::NoteHere, span, {advice});
+  if (!here.empty()) return true;
+  for (const std::string& near : context_.envs.suggestions(module_, member, {})) {
+    if (near.size() > member.size() && ends_with(near, "." + member))
+      diag.note(Note::NoteDidYouMean, span, {"`" + near + " " + std::string(value) + "`"});
+  }
+  return true;
+}
+
 // What may have been meant by an unknown name.
 void DefResolver::suggest(Diagnostic& diag, NameId name, Span span, Use use) {
   std::string_view text = names_.text(name);
@@ -223,6 +275,7 @@ void DefResolver::suggest(Diagnostic& diag, NameId name, Span span, Use use) {
                "` is a name here; a statement or item starts at the column of its block"});
     return;
   }
+  if (suggest_habit(diag, text, span)) return;
   std::string home(text.substr(0, text.rfind('.')));
   if (home.size() < text.size() && !context_.envs.knows_module(home))
     diag.note(Note::NoteHere, span, {"no module `" + home + "` is imported"});

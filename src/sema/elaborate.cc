@@ -5,6 +5,7 @@
 #include "sema/stages.h"
 #include "sema/validate.h"
 #include "sema/walk.h"
+#include "source/habits.h"
 #include "support/check.h"
 #include "support/text.h"
 
@@ -143,8 +144,13 @@ class Elaborator : public Rewriter {
                                             {names_.text(call.callee), names_.text(arg.keyword)});
     std::vector<std::string> known;
     for (const Formal& formal : callee.formals) known.emplace_back(names_.text(formal.name));
-    for (const std::string& near : closest(names_.text(arg.keyword), known, 1)) {
-      diag.note(Note::NoteDidYouMean, arg.keyword_span, {"`" + near + "`"});
+    const std::string here(written_here(Habit::Keyword, names_.text(arg.keyword)));
+    if (std::find(known.begin(), known.end(), here) != known.end()) {
+      diag.note(Note::NoteDidYouMean, arg.keyword_span, {"`" + here + "`"});
+      diag.fix(arg.keyword_span, here);
+    } else {
+      for (const std::string& near : closest(names_.text(arg.keyword), known, 1))
+        diag.note(Note::NoteDidYouMean, arg.keyword_span, {"`" + near + "`"});
     }
     note_callee(diag, callee);
   }

@@ -80,6 +80,12 @@ class Loader {
   static constexpr size_t kOpen = static_cast<size_t>(-1);
   static constexpr size_t kNone = static_cast<size_t>(-2);
 
+  // A misspelt import as it was meant.
+  struct Mended {
+    Import import;
+    size_t target;
+  };
+
   Module parse_file(FileId file) {
     return parse(file, session_.files, session_.names, session_.ast, session_.sink);
   }
@@ -97,10 +103,16 @@ class Loader {
     std::stable_sort(order.begin(), order.end(), [&](size_t a, size_t b) {
       return session_.names.text(imports[a].module) < session_.names.text(imports[b].module);
     });
+    std::vector<Mended> mended;
     for (size_t i : order) {
-      module.import_targets[i] = load_import(imports[i], module.from_library, folder);
+      module.import_targets[i] = load_import(imports[i], module.from_library, folder, mended);
     }
     drop_failed(module);
+    // What the file calls by its right name is there as well.
+    for (Mended& more : mended) {
+      module.module.imports.push_back(std::move(more.import));
+      module.import_targets.push_back(more.target);
+    }
   }
 
   void drop_failed(LoadedModule& module) {
@@ -115,20 +127,45 @@ class Loader {
     module.import_targets = std::move(targets);
   }
 
-  size_t load_import(const Import& import, bool from_library, const std::string& folder) {
+  // Reports the import; where only one module can have been meant, that one is loaded for it.
+  size_t report_missing(const Import& import, bool from_library, const std::string& folder,
+                        const std::vector<std::string>& tried, std::vector<Mended>& mended) {
+    const std::string name(session_.names.text(import.module));
+    Diagnostic& diag =
+        session_.sink.report(Diag::LoadNotFound, import.span, {name, join(tried, ", ")});
+    if (name == "import") {
+      diag.note(Note::NoteHere, import.span, {"the second `import` is the name of a module"});
+      return kNone;
+    }
+    const std::vector<std::string> near = closest(name, module_names(folder), 2);
+    if (near.empty()) return kNone;
+    diag.note(Note::NoteDidYouMean, import.span, {"`" + near[0] + "`"});
+    std::vector<std::string> unused;
+    std::optional<Found> found = find(near[0], from_library, folder, unused);
+    const int edits = edit_distance(name, near[0]);
+    const bool certain = near.size() == 1 || (edits <= 2 && edits < edit_distance(name, near[1]));
+    if (!certain || !found) return kNone;
+    auto known = state_.find(found->key());
+    if (known != state_.end() && known->second == kOpen) return kNone;
+    const Span written{import.span.file, import.span.begin,
+                       import.span.begin + static_cast<int32_t>(name.size())};
+    diag.fix(written, near[0]);
+    Import meant = import;
+    meant.module = session_.names.intern(near[0]);
+    const size_t target = load_import(meant, from_library, folder, mended);
+    if (target == kNone) return kNone;
+    add_alias(import.module, target);
+    mended.push_back({std::move(meant), target});
+    return target;
+  }
+
+  size_t load_import(const Import& import, bool from_library, const std::string& folder,
+                     std::vector<Mended>& mended) {
     std::string name(session_.names.text(import.module));
     std::vector<std::string> tried;
     std::optional<Found> found = find(name, from_library, folder, tried);
     if (!found) found = find_legacy(import, tried);
-    if (!found) {
-      Diagnostic& diag =
-          session_.sink.report(Diag::LoadNotFound, import.span, {name, join(tried, ", ")});
-      for (const std::string& near : closest(name, module_names(folder), 1))
-        diag.note(Note::NoteDidYouMean, import.span, {"`" + near + "`"});
-      if (name == "import")
-        diag.note(Note::NoteHere, import.span, {"the second `import` is the name of a module"});
-      return kNone;
-    }
+    if (!found) return report_missing(import, from_library, folder, tried, mended);
     auto known = state_.find(found->key());
     if (known != state_.end() && known->second == kOpen) return report_cycle(import, *found);
     if (known != state_.end()) {

@@ -298,8 +298,19 @@ std::vector<std::string> ModuleEnvs::suggestions(size_t module, std::string_view
       known.emplace_back(session_.names.text(item.name));
     }
   };
+  // A module that is imported by its own name is known by no other.
+  auto has_better = [&](size_t at) {
+    const size_t target = loaded.import_targets[at];
+    const NameId real = modules_.modules[target].name;
+    for (size_t i = 0; i < loaded.module.imports.size(); ++i) {
+      const bool same =
+          loaded.import_targets[i] == target && loaded.module.imports[i].module == real;
+      if (same && loaded.module.imports[at].module != real) return true;
+    }
+    return false;
+  };
   for (size_t i = 0; i < loaded.module.imports.size(); ++i) {
-    add_module(loaded.module.imports[i], loaded.import_targets[i]);
+    if (!has_better(i)) add_module(loaded.module.imports[i], loaded.import_targets[i]);
   }
   std::sort(exact.begin(), exact.end());
   if (!exact.empty()) return exact;

@@ -1,6 +1,7 @@
 // Text to tokens (language.md 2).
 #include "syntax/lexer.h"
 
+#include "source/habits.h"
 #include "support/text.h"
 #include "syntax/path_text.h"
 
@@ -107,6 +108,8 @@ void Lexer::skip_blanks(Token& token) {
       ++pos_;
     } else if (c == '-' && at(pos_ + 1) == '-') {
       read_comment(token.line_start);
+    } else if (c == '#' && text_.substr(pos_, 3) != "#-}") {
+      skip_hash_comment();
     } else {
       break;
     }
@@ -123,6 +126,13 @@ void Lexer::read_comment(bool own_line) {
   if (begin < comments_until_) return;
   comments_until_ = pos_;
   comments_.push_back({span(begin, end), own_line});
+}
+
+// A comment as other languages have it; what follows is read as if it were one.
+void Lexer::skip_hash_comment() {
+  const bool again = !hashes_.empty() && static_cast<size_t>(hashes_.back().begin) >= pos_;
+  if (!again) hashes_.push_back(span(pos_, pos_ + 1));
+  pos_ = std::min(text_.find('\n', pos_), text_.size());
 }
 
 void Lexer::read_name(Token& token) {
@@ -327,7 +337,11 @@ void Lexer::read_bad(Token& token) {
   if (static_cast<unsigned char>(c) >= 0x80) {
     while (static_cast<unsigned char>(at(pos_)) >= 0x80) ++pos_;
   }
+  std::string_view here = written_here(Habit::Sign, text_.substr(begin, 2));
+  if (!here.empty()) pos_ = begin + 2;
+  if (here.empty()) here = written_here(Habit::Sign, text_.substr(begin, 1));
   error(token, Diag::LexChar, begin, {shown_bytes(text_.substr(begin, pos_ - begin))});
+  if (!here.empty()) token.errors.back().note(Note::NoteHere, span(begin, pos_), {here});
   bool number = c == '.' && (is_digit(at(pos_)) || (begin > 0 && is_digit(text_[begin - 1])));
   if (number) token.errors.back().note(Note::NoteFloatPoint, span(begin, pos_));
 }

@@ -18,10 +18,13 @@ class Lexer {
   std::string_view text() const { return text_; }
   FileId file() const { return file_; }
   std::vector<Comment> take_comments() { return std::move(comments_); }
+  // Where `#` was read as the start of a comment.
+  const std::vector<Span>& hashes() const { return hashes_; }
 
  private:
   void skip_blanks(Token& token);
   void read_comment(bool own_line);
+  void skip_hash_comment();
   void read_name(Token& token);
   bool read_double_colon(Token& token);
   bool at_suffix() const;
@@ -48,6 +51,7 @@ class Lexer {
   size_t first_line_ = 0;  // where the first line starts, after a byte-order mark
   size_t comments_until_ = 0;
   std::vector<Comment> comments_;
+  std::vector<Span> hashes_;
 };
 
 }  // namespace axon::syntax

@@ -13,7 +13,8 @@ bool Parser::at_expr() {
   if (panic_) return false;
   switch (peek().kind) {
     case Tok::Name:
-      return open_ifs_ == 0 || !(at_word(Word::Then) || at_word(Word::Else));
+      if (open_ifs_ == 0) return true;
+      return !at_word(Word::Then) && !at_word(Word::Else) && !slips(awaited_);
     case Tok::Int:
     case Tok::Float:
     case Tok::String:

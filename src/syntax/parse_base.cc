@@ -1,4 +1,5 @@
 // Token helpers, error messages and recovery of the parser.
+#include "source/habits.h"
 #include "support/text.h"
 #include "syntax/parser_base.h"
 
@@ -21,7 +22,7 @@ ParserBase::ParserBase(FileId file, const FileTable& files, Interner& names, Ast
       stream_(lexer_, words_, sink) {}
 
 ParserBase::Nest::Nest(ParserBase& parser, bool closed)
-    : parser_(parser), saved_ifs_(parser.open_ifs_) {
+    : parser_(parser), saved_ifs_(parser.open_ifs_), saved_awaited_(parser.awaited_) {
   if (closed) parser.open_ifs_ = 0;
   if (++parser.depth_ <= kMaxDepth || parser.stopped_) return;
   if (!parser.panic_) {
@@ -33,6 +34,7 @@ ParserBase::Nest::Nest(ParserBase& parser, bool closed)
 
 ParserBase::Nest::~Nest() {
   parser_.open_ifs_ = saved_ifs_;
+  parser_.awaited_ = saved_awaited_;
   --parser_.depth_;
 }
 
@@ -54,15 +56,6 @@ bool ParserBase::accept(Tok kind) {
 bool ParserBase::expect(Tok kind, std::string_view expected) {
   if (accept(kind)) return true;
   unexpected(expected.empty() ? describe(kind) : expected);
-  return false;
-}
-
-bool ParserBase::expect_word(Word word) {
-  if (at_word(word)) {
-    take();
-    return true;
-  }
-  unexpected("`" + std::string(spelling(word)) + "`");
   return false;
 }
 
@@ -101,6 +94,30 @@ std::string ParserBase::shown(const Token& token) const {
   return out;
 }
 
+// How what stands here is written in Axon; `where` grows by an operator's first half.
+std::string_view ParserBase::habit_of(const Token& token, Span& where) const {
+  if (token.kind == Tok::Name)
+    return token.bare ? written_here(Habit::Word, names_.text(token.name)) : std::string_view();
+  auto text = [&](Span span) {
+    return files_.text(file_).substr(static_cast<size_t>(span.begin),
+                                     static_cast<size_t>(span.end - span.begin));
+  };
+  const Span pair{file_, token.end - 2, token.end};
+  if (token.end - token.begin == 1 && pair.begin == stream_.last_begin()) {
+    const std::string_view here = written_here(Habit::Sign, text(pair));
+    if (!here.empty()) where = pair;
+    if (!here.empty()) return here;
+  }
+  return written_here(Habit::Sign, text(where));
+}
+
+// What is being parsed, in words.
+std::string ParserBase::place() const {
+  std::string where(construct_.what);
+  if (construct_.name.valid()) where += " `" + std::string(names_.text(construct_.name)) + "`";
+  return where;
+}
+
 // A name that is nearly one of the keywords expected here.
 void ParserBase::suggest_keyword(const Token& token, std::string_view expected,
                                  Diagnostic& report) const {
@@ -109,6 +126,7 @@ void ParserBase::suggest_keyword(const Token& token, std::string_view expected,
     std::string_view word = spelling(static_cast<Word>(i));
     if (word.size() > 2 && expected.find(word) != expected.npos) words.emplace_back(word);
   }
+  if (starts_with(expected, "an operator")) words.insert(words.end(), {"and", "or"});
   for (const std::string& near : closest(names_.text(token.name), words, 1))
     report.note(Note::NoteDidYouMean, span(token), {"`" + near + "`"});
 }
@@ -135,10 +153,14 @@ Diagnostic* ParserBase::unexpected(std::string_view expected) {
                          "brackets"});
     out->note(Note::NoteOpenedHere, bracket);
   } else {
-    std::string where(construct_.what);
-    if (construct_.name.valid()) where += " `" + std::string(names_.text(construct_.name)) + "`";
-    out = &sink_.report(Diag::ParSyntax, span(token), {shown(token), expected, where});
-    if (token.kind == Tok::Name && token.bare) suggest_keyword(token, expected, *out);
+    Span where = span(token);
+    std::string found = shown(token);
+    const std::string_view here = habit_of(token, where);
+    if (where != span(token)) found = "`" + source_text(where) + "`";
+    out = &sink_.report(Diag::ParSyntax, where, {found, expected, place()});
+    if (!here.empty()) out->note(Note::NoteHere, where, {here});
+    if (token.kind == Tok::Name && token.bare && here.empty())
+      suggest_keyword(token, expected, *out);
     bool joined = token.line_start && token.kind != Tok::Eof && stream_.last_end() > 0;
     if (joined && !stream_.starts_line()) out->note(Note::NoteContinues, span(token));
   }

@@ -1,6 +1,7 @@
 // Definitions, signatures, global bindings and fixed scopes (language.md 4.1, 5, 8.4).
 #include <set>
 
+#include "source/habits.h"
 #include "support/text.h"
 #include "syntax/parser.h"
 #include "syntax/path_text.h"
@@ -244,7 +245,10 @@ void Parser::take_level_rest(Definition& definition) {
 
 // `improt NN` reads as the head of a definition.
 void Parser::suggest_item(const DefName& head, Diagnostic& report) {
-  if (peek().kind == Tok::Colon) report.note(Note::NoteDidYouMean, span(peek()), {"`::`"});
+  const std::string_view here = written_here(Habit::Word, names_.text(head.name));
+  if (!here.empty()) report.note(Note::NoteHere, head.span, {here});
+  if (here.empty() && peek().kind == Tok::Colon)
+    report.note(Note::NoteDidYouMean, span(peek()), {"`::`"});
   for (const std::string& near : closest(names_.text(head.name), {"import", "export", "type"}, 1))
     report.note(Note::NoteDidYouMean, head.span, {"`" + near + "`"});
 }

@@ -39,7 +39,7 @@ std::optional<BinaryOp> operator_of(Tok kind) {
 
 ExprId Parser::parse_expr() {
   int32_t begin = here();
-  ExprId value = at_word(Word::Do) ? parse_do() : parse_bind_expr();
+  ExprId value = at_keyword(Word::Do) ? parse_do() : parse_bind_expr();
   return at(Tok::ColonColon) ? parse_ascription(value, begin) : value;
 }
 
@@ -89,7 +89,7 @@ ExprId Parser::parse_stages(ExprId value, int32_t begin) {
 }
 
 ExprId Parser::parse_cond() {
-  if (at_word(Word::If)) return parse_if(false);
+  if (at_keyword(Word::If)) return parse_if(false);
   int32_t begin = here();
   ExprId cond = parse_operators(Place::Expr);
   return at(Tok::Question) ? parse_ternary(cond, begin) : cond;
@@ -116,13 +116,17 @@ ExprId Parser::parse_if(bool arg) {
   int32_t begin = here();
   size_t then_items = 1;
   size_t else_items = 1;
+  const Word outer = awaited_;
   take();
   ++open_ifs_;
+  awaited_ = Word::Then;
   ExprId cond = arg ? parse_arg(Place::ArgBranch) : parse_expr();
   expect_word(Word::Then);
+  awaited_ = Word::Else;
   ExprId then_value = arg ? parse_arg(Place::ArgBranch) : parse_branch(then_items);
   expect_word(Word::Else);
   --open_ifs_;
+  awaited_ = outer;
   ExprId else_value = arg ? parse_arg(Place::Arg) : parse_branch(else_items);
   ExprId node = add_if(cond, then_value, else_value, begin);
   if (!arg) warn_greedy_branch(node, then_items, else_items);
@@ -153,7 +157,7 @@ ExprId Parser::parse_arg(Place place) {
   ExprId value;
   if (at_word(Word::Do)) {
     value = parse_do();
-  } else if (at_word(Word::If)) {
+  } else if (at_keyword(Word::If)) {
     value = parse_if(true);
   } else {
     value = parse_operators(place);

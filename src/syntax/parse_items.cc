@@ -1,6 +1,7 @@
 // Files and top-level items other than definitions (language.md 4.1, 4.3).
 #include <algorithm>
 
+#include "source/habits.h"
 #include "support/text.h"
 #include "syntax/parser.h"
 
@@ -9,7 +10,7 @@ namespace axon::syntax {
 Module Parser::parse_file() {
   Module module;
   module.file = file_;
-  errors_before_ = sink_.error_count();  // the layout before the first item is part of that
+  errors_before_ = lasting_errors();  // the layout before the first item is part of that
   peek();
   if (at(Tok::Eof)) sink_.report(Diag::ParEmpty, {file_, 0, 0});
   while (!stopped_ && !at(Tok::Eof)) {
@@ -21,12 +22,21 @@ Module Parser::parse_file() {
       skip_rest();
     }
     accept(Tok::Sep);
-    errors_before_ = sink_.error_count();
+    errors_before_ = lasting_errors();
   }
   if (!stopped_) drop_signature("the end of the file");
   module.comments = lexer_.take_comments();
+  report_hashes();
   add_main(module);
   return module;
+}
+
+void Parser::report_hashes() {
+  for (Span where : lexer_.hashes()) {
+    sink_.report(Diag::LexChar, where, {"#"})
+        .note(Note::NoteHere, where, {written_here(Habit::Sign, "#")})
+        .fix(where, "--");
+  }
 }
 
 // Lines that are no items went with the item that broke off above them.
@@ -44,25 +54,35 @@ void Parser::expect_item_end(std::string_view expected) {
 }
 
 void Parser::parse_item(Module& module) {
-  bool is_definition =
-      at(Tok::Name) && !at_word(Word::Import) && !at_word(Word::Export) && !at_word(Word::Type);
-  if (is_definition) {
+  const std::optional<Word> word = item_word();
+  if (word == Word::Import) {
+    drop_signature("an import");
+    parse_import(module);
+  } else if (word == Word::Export) {
+    drop_signature("an export");
+    parse_export(module);
+  } else if (word == Word::Type) {
+    drop_signature("a type alias");
+    parse_alias(module);
+  } else if (at(Tok::Name)) {
     parse_definition(module);
   } else if (at(Tok::PragmaOpen)) {
     drop_signature("a pragma");
     parse_pragma(module);
-  } else if (at_word(Word::Import)) {
-    drop_signature("an import");
-    parse_import(module);
-  } else if (at_word(Word::Export)) {
-    drop_signature("an export");
-    parse_export(module);
-  } else if (at_word(Word::Type)) {
-    drop_signature("a type alias");
-    parse_alias(module);
   } else {
     unexpected("a definition, signature, global binding, import, export, type alias or pragma");
   }
+}
+
+// The keyword of the item here, also a misspelt one, which is reported.
+std::optional<Word> Parser::item_word() {
+  for (Word word : {Word::Import, Word::Export, Word::Type}) {
+    if (at_word(word)) return word;
+  }
+  if (!at(Tok::Name) || (pending_ && pending_->head.name == peek().name)) return {};
+  const std::optional<Word> meant = slip_of({Word::Import, Word::Export, Word::Type});
+  if (meant) misspelt(*meant);
+  return meant;
 }
 
 // ---- pragmas -------------------------------------------------------------------------------

@@ -1,4 +1,5 @@
 // Statements, suites, loops, scopes (language.md 4.4, 4.6).
+#include "source/habits.h"
 #include "syntax/parser.h"
 #include "syntax/path_text.h"
 
@@ -83,24 +84,66 @@ void Parser::parse_statement(std::vector<StmtId>& body, bool is_inline) {
   if (panic_) return;
   StmtId statement;
   int32_t begin = here();
-  if (at_word(Word::Return) || at_word(Word::Yield)) {
-    statement = parse_values(at_word(Word::Return));
-  } else if (!is_inline && at_word(Word::If)) {
+  const std::optional<Word> word = statement_word(is_inline);
+  if (word == Word::Return || word == Word::Yield) {
+    statement = parse_values(word == Word::Return);
+  } else if (word == Word::If) {
     statement = parse_if_statement();
-  } else if (!is_inline && at_keyword_prefix(Word::For)) {
-    stream_.take_word(Word::For);
+  } else if (word == Word::For) {
+    take_prefix();
     statement = parse_for(begin, {}, false);
-  } else if (at(Tok::Name) && !at_word(Word::If) && !at_keyword_prefix(Word::For)) {
-    Tok second = stream_.peek_second();
-    if (second == Tok::Comma || second == Tok::LArrow || second == Tok::Equal) {
-      statement = parse_bind(is_inline);
-    } else {
-      unexpected(is_inline ? kInline : kBlock);
-    }
+  } else if (at_bind()) {
+    statement = parse_bind(is_inline);
   } else {
-    unexpected(is_inline ? kInline : kBlock);
+    no_statement(is_inline ? kInline : kBlock);
   }
   if (!panic_ && statement.valid()) body.push_back(statement);
+}
+
+// What stands here begins no statement: `x += 1`, or values that nothing is done with.
+void Parser::no_statement(std::string_view expected) {
+  const std::vector<Token> next = at(Tok::Name) ? stream_.ahead(2) : std::vector<Token>();
+  const bool values = at(Tok::Name) && stream_.ends_block();
+  const int32_t begin = here();
+  Diagnostic* report = unexpected(expected);
+  if (!report) return;
+  if (next.size() == 2 && next[0].end == next[1].begin) {
+    const Span sign{file_, next[0].begin, next[1].end};
+    const std::string_view here = written_here(Habit::Sign, source_text(sign));
+    if (!here.empty()) report->note(Note::NoteHere, sign, {here});
+  }
+  if (values && report->notes.empty()) suggest_return(*report, begin);
+}
+
+// The last line of a block may lack the word that hands its values on.
+void Parser::suggest_return(Diagnostic& report, int32_t begin) {
+  const bool loop = construct_.what == "a for-loop";
+  const bool plain = construct_.what == "definition" || construct_.what == "a scope";
+  if (!loop && !plain) return;
+  const std::string word = loop ? "yield" : "return";
+  report.note(Note::NoteDidYouMean, {file_, begin, begin}, {"`" + word + "`"});
+  report.fix({file_, begin, begin}, word + " ");
+}
+
+bool Parser::at_bind() {
+  if (!at(Tok::Name) || at_word(Word::If) || at_keyword_prefix(Word::For)) return false;
+  const Tok second = stream_.peek_second();
+  return second == Tok::Comma || second == Tok::LArrow || second == Tok::Equal;
+}
+
+// The keyword of the statement here, also a misspelt one, which is reported.
+std::optional<Word> Parser::statement_word(bool is_inline) {
+  for (Word word : {Word::Return, Word::Yield}) {
+    if (at_word(word)) return word;
+  }
+  if (!is_inline && at_word(Word::If)) return Word::If;
+  if (!is_inline && at_keyword_prefix(Word::For)) return Word::For;
+  if (!at(Tok::Name) || at_word(Word::If) || at_keyword_prefix(Word::For) || at_bind()) return {};
+  const std::optional<Word> meant = is_inline
+                                        ? slip_of({Word::Return, Word::Yield})
+                                        : slip_of({Word::For, Word::If, Word::Return, Word::Yield});
+  if (meant) misspelt(*meant);
+  return meant;
 }
 
 StmtId Parser::parse_values(bool is_return) {
@@ -130,15 +173,29 @@ StmtId Parser::parse_if_statement() {
   Nest nest(*this, false);
   take();
   ++open_ifs_;
+  awaited_ = Word::Then;
   IfStmt node;
   node.cond = parse_expr();
   expect_word(Word::Then);
+  awaited_ = Word::Else;
   if (expect_word(Word::Do)) parse_suite(node.then_body);
-  if (!at_word(Word::Else)) unexpected("`else do` (an if-statement has both branches)");
+  join_misspelt_else();
+  if (!at_word(Word::Else) && !(at(Tok::Name) && is_slip(peek(), Word::Else)))
+    unexpected("`else do` (an if-statement has both branches)");
   expect_word(Word::Else);
   --open_ifs_;
   if (expect_word(Word::Do)) parse_suite(node.else_body);
   return add_statement(std::move(node), begin);
+}
+
+// The layout knows only `else` as the line that goes on with an `if`.
+void Parser::join_misspelt_else() {
+  if (!at(Tok::Sep) || stream_.behind_sep().kind != Tok::Name) return;
+  const std::string_view word = names_.text(stream_.behind_sep().name);
+  if (word == "elif" || word == "elseif") stream_.drop_sep();
+  if (!is_slip(stream_.behind_sep(), Word::Else)) return;
+  const std::vector<Token> next = stream_.ahead(1);
+  if (!next.empty() && is_word(next[0], Word::Do)) stream_.drop_sep();
 }
 
 std::vector<Target> Parser::parse_targets(std::string_view role) {
@@ -151,18 +208,24 @@ std::vector<Target> Parser::parse_targets(std::string_view role) {
 
 StmtId Parser::parse_bind(bool is_inline) {
   int32_t begin = here();
+  const bool values =
+      stream_.peek_second() == Tok::Comma && stream_.ends_block() && !stream_.mark_ahead();
+  if (values) {
+    no_statement("a bind, return, yield, for, if or scope");
+    return {};
+  }
   In in(*this, "the bind of", peek().name);
   std::vector<Target> targets = parse_targets("the target of a bind");
   expect_arrow();
-  bool is_for = at_keyword_prefix(Word::For);
-  bool is_scope = at_keyword_prefix(Word::Scope);
+  bool is_for = at_prefix(Word::For);
+  bool is_scope = !is_for && at_prefix(Word::Scope);
   if (is_inline && (is_for || is_scope)) {
     unexpected("an expression (an inline suite holds no `for` and no `scope`)");
   } else if (is_for) {
-    stream_.take_word(Word::For);
+    take_prefix();
     return parse_for(begin, std::move(targets), true);
   } else if (is_scope) {
-    stream_.take_word(Word::Scope);
+    take_prefix();
     return parse_scope(begin, std::move(targets));
   }
   ExprId value = parse_expr();
@@ -185,7 +248,11 @@ void Parser::expect_arrow() {
     return;
   }
   Span where = span(peek());
-  if (Diagnostic* report = unexpected("`<-`")) report->fix(where, "<-");
+  if (!faulty()) {
+    sink_.report(Diag::ParSyntax, where, {"`=`", "`<-`", place()}).fix(where, "<-");
+    ++mended_;
+  }
+  take();
 }
 
 // `a, b <- x, y`: reports the list and reads it to its end.
@@ -235,7 +302,7 @@ void Parser::parse_for_header(Loop& loop, int32_t begin) {
 }
 
 void Parser::parse_step(Loop& loop, int32_t begin) {
-  if (at_word(Word::Step) && stream_.peek_second() == Tok::Equal) {
+  if (at_keyword(Word::Step) && stream_.peek_second() == Tok::Equal) {
     take();
     take();
     loop.step = parse_arg(Place::ArgBranch);
@@ -245,7 +312,7 @@ void Parser::parse_step(Loop& loop, int32_t begin) {
 }
 
 void Parser::parse_carry(Loop& loop) {
-  if (!at_word(Word::Carry) || stream_.peek_second() != Tok::LParen) return;
+  if (!at_keyword(Word::Carry) || stream_.peek_second() != Tok::LParen) return;
   In in(*this, "the carry list");
   take();
   take();
@@ -303,7 +370,7 @@ ExprId Parser::plus_one(ExprId bound) {
 }
 
 void Parser::parse_loop_body(Loop& loop) {
-  if (at_word(Word::Do)) {
+  if (at_keyword(Word::Do)) {
     take();
     parse_suite(loop.body);
     return;

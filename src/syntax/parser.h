@@ -1,8 +1,6 @@
 // The recursive-descent parser (language.md 4). Internal to the syntax layer; parse.h is the door.
 #pragma once
 
-#include <optional>
-
 #include "syntax/parser_base.h"
 
 namespace axon::syntax {
@@ -22,8 +20,10 @@ class Parser : private ParserBase {
 
   // parse_items.cc
   void parse_item(Module& module);
+  std::optional<Word> item_word();
   void expect_item_end(std::string_view expected);
   void skip_rest();
+  void report_hashes();
   void parse_pragma(Module& module);
   ExprId parse_pragma_value();
   ExprId parse_pragma_items(Tok close, bool tuple);
@@ -74,6 +74,11 @@ class Parser : private ParserBase {
   void parse_level_block(std::vector<StmtId>& body);
   void parse_inline(std::vector<StmtId>& body);
   void parse_statement(std::vector<StmtId>& body, bool is_inline);
+  AXON_SMALL_FRAMES void no_statement(std::string_view expected);
+  void suggest_return(Diagnostic& report, int32_t begin);
+  bool at_bind();
+  std::optional<Word> statement_word(bool is_inline);
+  AXON_SMALL_FRAMES void join_misspelt_else();
   StmtId parse_values(bool is_return);
   AXON_SMALL_FRAMES StmtId add_values(bool is_return, std::vector<ExprId> values, int32_t begin);
   StmtId parse_if_statement();

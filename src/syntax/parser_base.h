@@ -5,6 +5,9 @@
 // parsing (AST-…, PAR-TUPLE-ARG and the like) are reported without panic.
 #pragma once
 
+#include <algorithm>
+#include <initializer_list>
+#include <optional>
 #include <string>
 #include <utility>
 
@@ -54,18 +57,22 @@ class ParserBase {
     ~Nest();
     ParserBase& parser_;
     int saved_ifs_;
+    Word saved_awaited_;
   };
 
   // One statement or item: of what is wrong in it, the first complaint about its syntax counts.
   struct Fresh {
     explicit Fresh(ParserBase& parser)
-        : parser_(parser),
-          saved_(std::exchange(parser.errors_before_, parser.sink_.error_count())) {}
+        : parser_(parser), saved_(std::exchange(parser.errors_before_, parser.lasting_errors())) {}
     ~Fresh() { parser_.errors_before_ = saved_; }
     ParserBase& parser_;
     size_t saved_;
   };
-  bool faulty() const { return sink_.error_count() > errors_before_; }
+  // Reports after which parsing did not go on as if all were well.
+  size_t lasting_errors() const {
+    return sink_.error_count() - std::min(mended_, sink_.error_count());
+  }
+  bool faulty() const { return lasting_errors() > errors_before_; }
 
   const Token& peek() { return stream_.peek(); }
   bool at(Tok kind) { return !panic_ && peek().kind == kind; }
@@ -75,11 +82,24 @@ class ParserBase {
   bool accept(Tok kind);
   bool expect(Tok kind, std::string_view expected = {});
   bool expect_word(Word word);
+
+  // parse_keywords.cc: misspelt keywords
+  bool at_keyword(Word word);
+  bool at_prefix(Word word);
+  void take_prefix();
+  bool slips(Word word);
+  std::optional<Word> slip_of(std::initializer_list<Word> words);
+  [[gnu::noinline]] void misspelt(Word word);
+  bool is_slip(const Token& token, Word word) const;
+  bool is_word(const Token& token, Word word) const;
+
   Target expect_ident(std::string_view role);
   // The report, or null where this statement has one already.
   [[gnu::noinline]] Diagnostic* unexpected(std::string_view expected);
   std::string shown(const Token& token) const;
   void suggest_keyword(const Token& token, std::string_view expected, Diagnostic& report) const;
+  std::string place() const;
+  std::string_view habit_of(const Token& token, Span& where) const;
   std::string source_text(Span span, size_t limit = 80) const;
   void recover();
   Span span(const Token& token) const { return {file_, token.begin, token.end}; }
@@ -99,9 +119,18 @@ class ParserBase {
   bool panic_ = false;
   bool stopped_ = false;  // nesting too deep: nothing more is parsed
   int damage_ = 0;        // counts places where something was dropped
+  size_t mended_ = 0;     // counts reports of what was read as it was meant
   size_t errors_before_ = 0;
   int depth_ = 0;
   int open_ifs_ = 0;
+  Word awaited_ = Word::Then;  // the part of the innermost open `if` that comes next
+
+ private:
+  [[gnu::noinline]] bool fits(Word word);
+  bool loop_ahead();
+  bool scope_ahead();
+  bool carry_ahead();
+  bool alias_ahead();
 };
 
 }  // namespace axon::syntax

@@ -117,12 +117,16 @@ void TokenStream::count_bracket(Tok kind) {
 // capitals that is bound is taken for a constant of the file.
 TokenStream::Line TokenStream::line_kind() {
   load();
-  if (raw_.kind == Tok::PragmaOpen) return Line::Item;
-  if (raw_.kind != Tok::Name) return Line::Other;
+  return kind_of(raw_);
+}
+
+TokenStream::Line TokenStream::kind_of(const Token& line) {
+  if (line.kind == Tok::PragmaOpen) return Line::Item;
+  if (line.kind != Tok::Name) return Line::Other;
   for (Word word : {Word::Import, Word::Export, Word::Type}) {
-    if (is_word(raw_, word)) return Line::Item;
+    if (is_word(line, word)) return Line::Item;
   }
-  lexer_.seek(raw_.end);
+  lexer_.seek(line.end);
   int depth = 0;
   std::optional<Tok> mark;
   while (!mark && depth >= 0) {
@@ -136,12 +140,12 @@ TokenStream::Line TokenStream::line_kind() {
   }
   lexer_.seek(raw_.end);
   for (Word word : {Word::Return, Word::Yield, Word::For, Word::If}) {
-    bool says_so = raw_.name == words_[word] && (!mark || *mark == Tok::LArrow);
+    bool says_so = line.name == words_[word] && (!mark || *mark == Tok::LArrow);
     if (says_so) return Line::Statement;
   }
   if (!mark) return Line::Other;
   if (*mark != Tok::LArrow) return Line::Item;
-  char first = lexer_.text()[static_cast<size_t>(raw_.begin)];
+  char first = lexer_.text()[static_cast<size_t>(line.begin)];
   return first >= 'A' && first <= 'Z' && blocks_.size() == 1 ? Line::Item : Line::Statement;
 }
 
@@ -219,6 +223,96 @@ Tok TokenStream::peek_second() {
   return parted ? Tok::Sep : second.kind;
 }
 
+// Reads on behind the next token up to the end of its statement, while `each` says so.
+template <class Each>
+void TokenStream::scan(Each each) {
+  load();
+  if (raw_.kind == Tok::Eof) return;
+  lexer_.seek(raw_.end);
+  int depth = depth_;
+  const Block& top = blocks_.back();
+  while (true) {
+    Token token = lexer_.next();
+    if (token.kind == Tok::Eof) break;
+    const bool parted = token.line_start && depth <= top.depth && token.column <= top.column &&
+                        !is_word(token, Word::Then) && !is_word(token, Word::Else);
+    if (closes(token.kind)) --depth;
+    if (parted || depth < depth_ || !each(token, depth - depth_)) break;
+    if (opens(token.kind)) ++depth;
+  }
+  lexer_.seek(raw_.end);
+}
+
+std::vector<Token> TokenStream::ahead(size_t count) {
+  std::vector<Token> out;
+  scan([&](Token& token, int) {
+    out.push_back(std::move(token));
+    return out.size() < count;
+  });
+  return out;
+}
+
+int TokenStream::words_ahead(Word word) {
+  int count = 0;
+  int inner = 0;
+  scan([&](const Token& token, int depth) {
+    if (depth > 0) return true;
+    if (is_word(token, Word::If)) ++inner;
+    if (!is_word(token, word)) return true;
+    if (inner > 0) {
+      --inner;
+    } else {
+      ++count;
+    }
+    return true;
+  });
+  return count;
+}
+
+bool TokenStream::mark_ahead() {
+  bool found = false;
+  scan([&](const Token& token, int depth) {
+    const bool marks =
+        token.kind == Tok::LArrow || token.kind == Tok::ColonColon || token.kind == Tok::Equal;
+    found = marks && depth == 0;
+    return !found;
+  });
+  return found;
+}
+
+bool TokenStream::block_ahead() {
+  load();
+  if (raw_.kind == Tok::Eof) return false;
+  lexer_.seek(raw_.end);
+  const Token next = lexer_.next();
+  const bool deeper = next.line_start && next.column > blocks_.back().column;
+  const bool block = deeper && kind_of(next) == Line::Statement;
+  lexer_.seek(raw_.end);
+  return block;
+}
+
+bool TokenStream::ends_block() {
+  int32_t end = raw_.end;
+  scan([&](const Token& token, int) {
+    end = token.end;
+    return true;
+  });
+  lexer_.seek(end);
+  const Token next = lexer_.next();
+  lexer_.seek(raw_.end);
+  return next.kind == Tok::Eof || (next.line_start && next.column < blocks_.back().column);
+}
+
+const Token& TokenStream::behind_sep() {
+  load();
+  return raw_;
+}
+
+void TokenStream::drop_sep() {
+  has_virtual_ = false;
+  current_ = nullptr;
+}
+
 TokenStream::Suite TokenStream::open_suite() {
   current_ = nullptr;
   load();
@@ -234,11 +328,11 @@ TokenStream::Suite TokenStream::open_suite() {
   return Suite::Empty;
 }
 
-void TokenStream::take_word(Word word) {
+void TokenStream::take_word(size_t size) {
   peek();
   current_ = nullptr;
   last_begin_ = raw_.begin;
-  last_end_ = raw_.begin + static_cast<int32_t>(spelling(word).size());
+  last_end_ = raw_.begin + static_cast<int32_t>(size);
   lexer_.seek(last_end_);
   previous_ = Tok::Name;
   at_start_ = false;

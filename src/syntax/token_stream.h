@@ -19,12 +19,25 @@ class TokenStream {
   const Token& peek() { return current_ ? *current_ : look(); }
   // The kind of the token behind the next one, when no line end parts them.
   Tok peek_second();
+  // The `count` tokens behind the next one, as far as they belong to its statement.
+  std::vector<Token> ahead(size_t count);
+  // How many `word`s follow in this statement outside of brackets, without those of `if`s between.
+  int words_ahead(Word word);
+  // Whether `=`, `::` or `<-` follows in this statement outside of brackets.
+  bool mark_ahead();
+  // Whether the token behind the next one starts a deeper line that reads like a statement.
+  bool block_ahead();
+  // Whether the statement of the next token is the last of its block.
+  bool ends_block();
+  // The next real token, behind a SEP.
+  const Token& behind_sep();
+  void drop_sep();
   // Moves past the next token and reports its lexical errors.
   Token take();
   // After `do` was taken: opens a block when the next line is deeper.
   Suite open_suite();
-  // The next token is a Name that starts with the keyword `word`: takes only the word.
-  void take_word(Word word);
+  // The next token is a Name: takes only its first `size` bytes, a keyword.
+  void take_word(size_t size);
   // Reads the next token again in another mode.
   void relex(Lexer::Mode mode);
   // Skips to the next line that can start a statement of the innermost block, or to the end of that
@@ -62,6 +75,9 @@ class TokenStream {
     int32_t suspect_bracket = 0;
     size_t suspect_reports = 0;
   };
+  template <class Each>
+  void scan(Each each);
+  Line kind_of(const Token& first);
   const Token& look();
   void load();
   void place();
