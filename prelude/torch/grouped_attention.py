@@ -3,6 +3,8 @@
 import torch.nn.functional as F
 from torch import Tensor
 
+from .causal_blocks import causal_blocks, suits_blocks
+
 
 def grouped_attention(
     q: Tensor,
@@ -20,6 +22,8 @@ def grouped_attention(
         heads = q.reshape(q.shape[0], k.shape[1], -1, q.shape[3])
         x = F.scaled_dot_product_attention(heads, k, v, attn_mask=keep, scale=scale)
         return x.reshape(*q.shape[:3], -1)
+    if causal and keep is None and suits_blocks(q, k):
+        return causal_blocks(q, k, v, scale)
     return F.scaled_dot_product_attention(
         q,
         k,

@@ -5,6 +5,7 @@ Hash of the program and its configuration: 606bb3a7b11f563c
 """
 
 import json
+import math
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
@@ -214,6 +215,35 @@ def rope(x: Tensor, sin: Tensor, cos: Tensor) -> Tensor:
     return torch.addcmul(x * cos.to(x.dtype), swapped, sin.to(x.dtype))
 
 
+def suits_blocks(q: Tensor, k: Tensor) -> bool:
+    """Whether `causal_blocks` is faster than PyTorch's own kernel, measured with 2.13 on x86."""
+    if q.device.type != "cpu" or not 256 <= q.shape[2] == k.shape[2] <= 1024:
+        return False
+    return q.dtype == torch.bfloat16 or (
+        q.dtype == torch.float32 and not q.requires_grad
+    )
+
+
+def causal_blocks(q: Tensor, k: Tensor, v: Tensor, scale: float | None) -> Tensor:
+    """Each block of queries sees the keys up to its last: heads of `q` [B, H, S, D] share keys."""
+    batch, heads, count, width = q.shape
+    scale = 1 / math.sqrt(width) if scale is None else scale
+    q = q.unflatten(1, (k.shape[1], -1))
+    k, v = k.flatten(0, 1).mT, v.flatten(0, 1)
+    size = 256 // q.element_size()
+    later = q.new_full((size, size), float("-inf")).triu(1)
+    out: list[Tensor] = []
+    for begin in range(0, count, size):
+        end = min(begin + size, count)
+        hidden = F.pad(later[: end - begin, : end - begin], (begin, 0))
+        rows = q[:, :, :, begin:end].reshape(len(k), -1, width)
+        hidden = hidden.repeat(q.shape[2], 1)
+        weights = torch.baddbmm(hidden, rows, k[..., :end], alpha=scale).softmax(-1)
+        mixed = weights @ v[:, :end]
+        out.append(mixed.reshape(batch, heads, end - begin, -1).transpose(1, 2))
+    return torch.cat(out, 1).transpose(1, 2)
+
+
 def grouped_attention(
     q: Tensor,
     k: Tensor,
@@ -230,6 +260,8 @@ def grouped_attention(
         heads = q.reshape(q.shape[0], k.shape[1], -1, q.shape[3])
         x = F.scaled_dot_product_attention(heads, k, v, attn_mask=keep, scale=scale)
         return x.reshape(*q.shape[:3], -1)
+    if causal and keep is None and suits_blocks(q, k):
+        return causal_blocks(q, k, v, scale)
     return F.scaled_dot_product_attention(
         q,
         k,

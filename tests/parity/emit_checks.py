@@ -4,6 +4,7 @@ import copy
 
 import oracle
 import torch
+import torch.nn.functional as F
 from binary import Failure
 from axon_verify.oracle import stored_names
 from emit_pair import Pair, first, load_model, near, same
@@ -30,6 +31,27 @@ def check_greedy(pair: Pair, prompt: list[int]) -> None:
     place = next(i for i in range(NEW_TOKENS) if found[i] != want[i])
     if gaps[place] >= NEAR_TIE:
         raise Failure(f"token {place}: saw {found[place]}, expected {want[place]}")
+
+
+def check_long(pair: Pair) -> None:
+    """A prompt of several blocks of queries; the blocks alone, with gradients, in float64."""
+    ids = torch.arange(300)[None] * 7 % pair.theirs.config.vocab_size
+    with torch.no_grad():
+        near(pair.logits(ids), pair.library_logits(ids), TINY_LOGITS, "logits")
+    draw = torch.Generator().manual_seed(5)
+    given = [
+        torch.randn(2, heads, 300, 12, generator=draw, dtype=torch.float64)
+        for heads in (6, 2, 2, 6)
+    ]
+    inputs = [x.requires_grad_() for x in given[:3]]
+    blocks = type(pair.ours).forward.__globals__["causal_blocks"]
+    for scale in (None, 12**-0.5):
+        found = blocks(*inputs, scale)
+        want = F.scaled_dot_product_attention(*inputs, is_causal=True, enable_gqa=True)
+        near(found, want, 1e-12, "attention")
+        grads = (torch.autograd.grad(x, inputs, given[3]) for x in (found, want))
+        for ours, theirs in zip(*grads):
+            near(ours, theirs, 1e-12, "gradient")
 
 
 def check_names(pair: Pair) -> None:

@@ -34,6 +34,7 @@ from emit_checks import (  # noqa: E402
     check_greedy,
     check_half,
     check_inductor,
+    check_long,
     check_names,
     check_packed,
     check_sampling,
@@ -190,6 +191,7 @@ def tiny_checkpoint(
             f"{folder.name}: compilations", lambda: check_compiled(pair, prompt)
         )
     if folder.name == "llama-grouped":
+        tally.check(f"{folder.name}: long prompt", lambda: check_long(pair))
         tally.check(f"{folder.name}: compiled", lambda: check_inductor(pair, prompt))
 
 
