@@ -77,6 +77,12 @@ def tiny_folders(name: str, root: pathlib.Path) -> list[pathlib.Path]:
     return folders
 
 
+def first_line(wrong: Exception) -> str:
+    """What an exception says, in one line."""
+    said = str(wrong).strip().splitlines()
+    return said[0] if said else type(wrong).__name__
+
+
 def ask(folder: pathlib.Path, args: argparse.Namespace):
     """The oracle's model of one checkpoint, and what it says."""
     import torch
@@ -88,17 +94,31 @@ def ask(folder: pathlib.Path, args: argparse.Namespace):
     except (
         Exception
     ) as wrong:  # whatever the library raises: it is the world that does not fit
-        said = str(wrong).strip().splitlines()
-        why = said[0] if said else type(wrong).__name__
         raise Refusal(
-            "FILE-MODEL", f"Transformers cannot load `{folder}`: {why}"
+            "FILE-MODEL", f"Transformers cannot load `{folder}`: {first_line(wrong)}"
         ) from wrong
+    vocabulary = model.config.get_text_config().vocab_size
     if args.prompt_ids:
         groups = args.prompt_ids.split(";")
         questions = [[int(word) for word in group.split(",")] for group in groups]
+        largest = max(max(ids) for ids in questions)
+        if largest >= vocabulary:
+            raise Refusal(
+                "USE-VALUE",
+                f"there is no token {largest}, the vocabulary has {vocabulary}",
+                "give other ids with --prompt-ids",
+            )
     else:
-        questions = oracle.prompts(model.config.get_text_config().vocab_size)
-    return model, oracle.ask(model, questions, args.tokens)
+        questions = oracle.prompts(vocabulary)
+    try:
+        return model, oracle.ask(model, questions, args.tokens)
+    except Exception as wrong:  # most often more positions than the model has
+        longest = max(map(len, questions))
+        raise Refusal(
+            "USE-VALUE",
+            f"Transformers cannot run prompts of up to {longest} tokens and {args.tokens} more: {first_line(wrong)}",
+            "ask for fewer tokens with -n, or give shorter prompts with --prompt-ids",
+        ) from wrong
 
 
 def compare(args: argparse.Namespace, scratch: pathlib.Path) -> list:

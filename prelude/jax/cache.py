@@ -58,11 +58,23 @@ class Cache:
 def call_span(past: Cache | None, ids: Array) -> tuple[Array, int]:
     """The positions that a call on `ids` [B, S] writes, [S], and the number of keys it sees.
 
-    A call that starts a cache sees its own positions only; later ones see the whole stores.
+    A call that starts a cache sees its own positions only; later ones see the whole stores. Inside
+    `jit` nobody sees that a later one has no room: it would overwrite the last positions.
     """
-    slots = jnp.arange(ids.shape[1])
+    count = ids.shape[1]
+    slots = jnp.arange(count)
+    if past is not None:
+        begin = (
+            0
+            if past.empty or isinstance(past.length, jax.core.Tracer)
+            else int(past.length)
+        )
+        if begin + count > past.capacity:
+            raise ValueError(
+                f"{begin + count} positions, the cache has room for {past.capacity}"
+            )
     if past is None or past.empty:
-        return slots, ids.shape[1]
+        return slots, count
     return slots + past.length, past.capacity
 
 

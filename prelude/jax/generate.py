@@ -33,7 +33,7 @@ class Sampling(NamedTuple):
         if self.top_p < 1.0:
             ranked = jnp.sort(logits, axis=-1, descending=True)
             weights = jax.nn.softmax(ranked, axis=-1)
-            within = weights.cumsum(-1) - weights < self.top_p
+            within = weights.cumsum(-1) - weights <= self.top_p
             least = jnp.where(within, ranked, jnp.inf).min(-1, keepdims=True)
             logits = jnp.where(logits < least, -jnp.inf, logits)
         return jax.random.categorical(key, logits)
@@ -114,6 +114,11 @@ def generate_tokens(
     mask: Array | None = None,
 ) -> Array:
     """Appends tokens to `ids` [B, S] up to the cache's capacity; ended rows get the padding token."""
+    rows, prompt = ids.shape
+    if ids.size == 0:
+        raise ValueError(f"the prompt is {rows}x{prompt}, needs a row and a token")
+    if mask is not None and mask.shape != ids.shape:
+        raise ValueError(f"the mask is {mask.shape}, the prompt {rows}x{prompt}")
     pad = (ends or [0])[0] if pad is None else pad
     key = jax.random.key(0) if key is None else key
     whole = None if mask is None else fit_mask(mask, cache.capacity)

@@ -47,9 +47,12 @@ def call_span(past: Cache | None, ids: Tensor) -> tuple[Tensor, int]:
 
     A call that starts a cache sees its own positions only; later ones see the whole stores.
     """
-    slots = torch.arange(ids.shape[1], device=ids.device)
+    count = ids.shape[1]
+    if past is not None and count > past.capacity:
+        raise ValueError(f"{count} positions, the cache has room for {past.capacity}")
+    slots = torch.arange(count, device=ids.device)
     if past is None or past.empty:
-        return slots, ids.shape[1]
+        return slots, count
     return slots + past.length, past.capacity
 
 

@@ -28,7 +28,7 @@ class Sampling(NamedTuple):
         weights = logits.softmax(-1)
         if self.top_p < 1.0:
             ranked, order = weights.sort(-1, descending=True)
-            ranked = ranked * (ranked.cumsum(-1) - ranked < self.top_p)
+            ranked = ranked * (ranked.cumsum(-1) - ranked <= self.top_p)
             weights = torch.zeros_like(weights).scatter(-1, order, ranked)
         return torch.multinomial(weights, 1, generator=self.generator)[:, 0]
 
@@ -45,6 +45,10 @@ def generate(
 ) -> Tensor:
     """Appends up to `count` tokens to `ids` [B, S]; ended rows get the padding token."""
     rows, prompt = ids.shape
+    if ids.numel() == 0:
+        raise ValueError(f"the prompt is {rows}x{prompt}, needs a row and a token")
+    if mask is not None and mask.shape != ids.shape:
+        raise ValueError(f"the mask is {tuple(mask.shape)}, the prompt {rows}x{prompt}")
     pad = pad if pad is not None else (ends[0] if ends else 0)
     out = ids.new_full((rows, prompt + count), pad)
     out[:, :prompt] = ids

@@ -47,7 +47,8 @@ class LinearPart(nn.Module):
         _: Any,
         __: bool,
         missing: list[str],
-        *___: Any,
+        ___: list[str],
+        errors: list[str],
     ) -> None:
         """The reverse of `take`."""
         for name in ("weight", "bias"):
@@ -56,8 +57,11 @@ class LinearPart(nn.Module):
                 continue
             part = state.pop(prefix + name, None)
             whole = whole.detach().clone()
+            own = whole[self.rows]
             if part is None:
                 missing.append(prefix + name)
+            elif (part := part.t() if self.turned else part).shape != own.shape:
+                errors.append(f"{prefix}{name} is {part.shape}, needs {own.shape}")
             else:
-                whole[self.rows] = part.t() if self.turned else part
+                own.copy_(part)
             state[f"{prefix}whole.{name}"] = whole

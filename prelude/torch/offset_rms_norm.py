@@ -10,7 +10,7 @@ class OffsetRMSNorm(nn.Module):
 
     def __init__(self, width: int, eps: float) -> None:
         super().__init__()
-        self.weight = nn.Parameter(torch.empty(width))
+        self.weight = nn.Parameter(torch.zeros(width))
         self.eps = eps
 
     def forward(self, x: Tensor) -> Tensor:

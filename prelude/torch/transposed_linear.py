@@ -1,5 +1,7 @@
 """A linear layer whose weight is stored [in, out]."""
 
+import math
+
 import torch
 from torch import Tensor, nn
 
@@ -9,8 +11,8 @@ class TransposedLinear(nn.Module):
 
     def __init__(self, inputs: int, outputs: int, bias: bool = True) -> None:
         super().__init__()
-        self.weight = nn.Parameter(torch.empty(inputs, outputs))
-        self.bias = nn.Parameter(torch.empty(outputs)) if bias else None
+        self.weight = nn.Parameter(torch.randn(inputs, outputs) / math.sqrt(inputs))
+        self.bias = nn.Parameter(torch.zeros(outputs)) if bias else None
 
     def forward(self, x: Tensor) -> Tensor:
         """[..., in] -> [..., out]."""

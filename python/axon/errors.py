@@ -84,6 +84,9 @@ class UsageError(AxonError, ValueError):
 class WorldError(AxonError, OSError):
     """A file or the machine is not as it must be; `filename` says which file, where one does."""
 
+    def __str__(self) -> str:
+        return str(self.args[0])
+
 
 KINDS: dict[int, type[AxonError]] = {1: ProgramError, 2: UsageError, 3: WorldError}
 

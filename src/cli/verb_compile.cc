@@ -1,4 +1,7 @@
 // `axon compile`: a program as the source of a framework's module.
+#include <algorithm>
+#include <cctype>
+
 #include "cli/model_setup.h"
 #include "cli/output.h"
 #include "cli/report.h"
@@ -16,13 +19,27 @@ Error usage(std::string message, std::string hint) {
   return {"USE-VALUE", std::move(message), {}, -1, std::move(hint)};
 }
 
+// The last part of a path, as a shell takes it.
+std::string word(std::string path) {
+  while (path.size() > 1 && path.back() == '/') path.pop_back();
+  const std::string name = base_name(path);
+  const bool plain = std::all_of(name.begin(), name.end(), [](unsigned char c) {
+    return std::isalnum(c) != 0 || c >= 0x80 ||
+           std::string_view("._-+=:,@").find(c) != std::string_view::npos;
+  });
+  if (plain && !name.empty()) return name;
+  std::string out = "'";
+  for (char c : name) out += c == '\'' ? std::string("'\\''") : std::string(1, c);
+  return out + "'";
+}
+
 // Names only, without folders, so that the same input gives the same bytes everywhere.
 std::string command_of(const CompileOptions& options) {
-  std::string out = "axon compile " + base_name(options.file);
-  if (!options.checkpoint.empty()) out += " --checkpoint " + base_name(options.checkpoint);
+  std::string out = "axon compile " + word(options.file);
+  if (!options.checkpoint.empty()) out += " --checkpoint " + word(options.checkpoint);
   out += " --target " + options.target;
   if (options.scan_layers) out += " --scan-layers";
-  return out + " -o " + base_name(options.output);
+  return out + " -o " + word(options.output);
 }
 
 }  // namespace

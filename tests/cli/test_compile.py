@@ -1,7 +1,9 @@
 """`axon compile` as a user meets it: bad input, and passes that can be left out and looked at."""
 
+import ast
 import json
 import pathlib
+import shlex
 import struct
 
 import harness as h
@@ -64,6 +66,13 @@ def test_output() -> None:
     lost = compile_to(folder, S.folder / "no" / "such" / "place.py")
     S.check("compile to nowhere", lost.status == 3, lost.err)
     compile(text, "gpt2.py", "exec")
+    odd = S.folder / 'a\\N{x} """ it\'s.py'
+    done = compile_to(f"{folder}/", odd)
+    S.check("compile to an odd name", done.status == 0, done.err)
+    doc = ast.get_docstring(ast.parse(odd.read_text())) or ""
+    words = shlex.split(doc.partition("Made again by: ")[2].partition("\nHash of")[0])
+    made = ["axon", "compile", "gpt2", "--target", "torch", "-o", odd.name]
+    S.check("its header names the command", words == made, str(words))
 
 
 def test_input() -> None:

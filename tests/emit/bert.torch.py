@@ -6,8 +6,9 @@ Hash of the program and its configuration: 97b9ed77df27a069
 
 import json
 from collections.abc import Callable, Sequence
+from functools import wraps
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, ParamSpec, TypeVar
 
 import torch
 import torch.nn.functional as F
@@ -57,7 +58,8 @@ class LinearPart(nn.Module):
         _: Any,
         __: bool,
         missing: list[str],
-        *___: Any,
+        ___: list[str],
+        errors: list[str],
     ) -> None:
         """The reverse of `take`."""
         for name in ("weight", "bias"):
@@ -66,10 +68,13 @@ class LinearPart(nn.Module):
                 continue
             part = state.pop(prefix + name, None)
             whole = whole.detach().clone()
+            own = whole[self.rows]
             if part is None:
                 missing.append(prefix + name)
+            elif (part := part.t() if self.turned else part).shape != own.shape:
+                errors.append(f"{prefix}{name} is {part.shape}, needs {own.shape}")
             else:
-                whole[self.rows] = part.t() if self.turned else part
+                own.copy_(part)
             state[f"{prefix}whole.{name}"] = whole
 
 
@@ -182,7 +187,9 @@ def joined(x: Tensor, *layers: nn.Module) -> Sequence[Tensor]:
     """What each of the layers makes of `x`: one product where `join_linears` has joined them."""
     first = layers[0]
     if isinstance(first, LinearPart):
-        return first.whole(x).split(first.sizes, -1)
+        parts = first.whole(x).split(first.sizes, -1)
+        # A region that is compiled once may not be given two views of one tensor.
+        return [y.clone() for y in parts] if torch.compiler.is_compiling() else parts
     return [layer(x) for layer in layers]
 
 
@@ -203,6 +210,25 @@ def join_linears(
         sizes = [layer.out_features for layer in plain]
         for index, name in enumerate(names):
             module.set_submodule(name, LinearPart(whole, sizes, index))
+
+
+P = ParamSpec("P")
+R = TypeVar("R")
+
+
+def compiled_once(forward: Callable[P, R]) -> Callable[P, R]:
+    """One compilation for all layers of a kind; not where gradients are recorded, which PyTorch
+    2.13 compiles wrongly for such regions.
+    """
+    region: Callable[P, R] = torch.compiler.nested_compile_region(forward)
+
+    @wraps(forward)
+    def call(*args: P.args, **kwargs: P.kwargs) -> R:
+        if torch.is_grad_enabled() or not torch.compiler.is_compiling():
+            return forward(*args, **kwargs)
+        return region(*args, **kwargs)
+
+    return call
 
 
 AnyModule = TypeVar("AnyModule", bound=nn.Module)
@@ -353,7 +379,7 @@ class Layer(nn.Module):
         self.intermediate = Intermediate()
         self.output = LayerOutput()
 
-    @torch.compiler.nested_compile_region
+    @compiled_once
     def forward(self, x: Tensor, keep: Tensor | None) -> Tensor:
         """x [B, S, HIDDEN] -> [B, S, HIDDEN]."""
         x = self.attention(x, keep)
@@ -409,7 +435,7 @@ class Predictions(nn.Module):
     def __init__(self) -> None:
         super().__init__()
         self.transform = Transform()
-        self.bias = nn.Parameter(torch.empty(113))
+        self.bias = nn.Parameter(0.02 * torch.randn(113))
 
 
 class Cls(nn.Module):

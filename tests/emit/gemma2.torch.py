@@ -6,8 +6,9 @@ Hash of the program and its configuration: 864a7f79ebc2cc90
 
 import json
 from collections.abc import Callable, Sequence
+from functools import wraps
 from pathlib import Path
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, NamedTuple, ParamSpec, TypeVar
 
 import torch
 import torch.nn.functional as F
@@ -20,7 +21,7 @@ class OffsetRMSNorm(nn.Module):
 
     def __init__(self, width: int, eps: float) -> None:
         super().__init__()
-        self.weight = nn.Parameter(torch.empty(width))
+        self.weight = nn.Parameter(torch.zeros(width))
         self.eps = eps
 
     def forward(self, x: Tensor) -> Tensor:
@@ -70,7 +71,8 @@ class LinearPart(nn.Module):
         _: Any,
         __: bool,
         missing: list[str],
-        *___: Any,
+        ___: list[str],
+        errors: list[str],
     ) -> None:
         """The reverse of `take`."""
         for name in ("weight", "bias"):
@@ -79,10 +81,13 @@ class LinearPart(nn.Module):
                 continue
             part = state.pop(prefix + name, None)
             whole = whole.detach().clone()
+            own = whole[self.rows]
             if part is None:
                 missing.append(prefix + name)
+            elif (part := part.t() if self.turned else part).shape != own.shape:
+                errors.append(f"{prefix}{name} is {part.shape}, needs {own.shape}")
             else:
-                whole[self.rows] = part.t() if self.turned else part
+                own.copy_(part)
             state[f"{prefix}whole.{name}"] = whole
 
 
@@ -195,7 +200,9 @@ def joined(x: Tensor, *layers: nn.Module) -> Sequence[Tensor]:
     """What each of the layers makes of `x`: one product where `join_linears` has joined them."""
     first = layers[0]
     if isinstance(first, LinearPart):
-        return first.whole(x).split(first.sizes, -1)
+        parts = first.whole(x).split(first.sizes, -1)
+        # A region that is compiled once may not be given two views of one tensor.
+        return [y.clone() for y in parts] if torch.compiler.is_compiling() else parts
     return [layer(x) for layer in layers]
 
 
@@ -237,6 +244,25 @@ def capped_attention(
     least = torch.finfo(scores.dtype).min
     weights = scores.masked_fill(~seen, least).softmax(-1).masked_fill(~seen, 0)
     return (weights @ v[:, :, None]).flatten(1, 2)
+
+
+P = ParamSpec("P")
+R = TypeVar("R")
+
+
+def compiled_once(forward: Callable[P, R]) -> Callable[P, R]:
+    """One compilation for all layers of a kind; not where gradients are recorded, which PyTorch
+    2.13 compiles wrongly for such regions.
+    """
+    region: Callable[P, R] = torch.compiler.nested_compile_region(forward)
+
+    @wraps(forward)
+    def call(*args: P.args, **kwargs: P.kwargs) -> R:
+        if torch.is_grad_enabled() or not torch.compiler.is_compiling():
+            return forward(*args, **kwargs)
+        return region(*args, **kwargs)
+
+    return call
 
 
 class TiedEmbedding(nn.Module):
@@ -386,9 +412,12 @@ def call_span(past: Cache | None, ids: Tensor) -> tuple[Tensor, int]:
 
     A call that starts a cache sees its own positions only; later ones see the whole stores.
     """
-    slots = torch.arange(ids.shape[1], device=ids.device)
+    count = ids.shape[1]
+    if past is not None and count > past.capacity:
+        raise ValueError(f"{count} positions, the cache has room for {past.capacity}")
+    slots = torch.arange(count, device=ids.device)
     if past is None or past.empty:
-        return slots, ids.shape[1]
+        return slots, count
     return slots + past.length, past.capacity
 
 
@@ -418,7 +447,7 @@ class Sampling(NamedTuple):
         weights = logits.softmax(-1)
         if self.top_p < 1.0:
             ranked, order = weights.sort(-1, descending=True)
-            ranked = ranked * (ranked.cumsum(-1) - ranked < self.top_p)
+            ranked = ranked * (ranked.cumsum(-1) - ranked <= self.top_p)
             weights = torch.zeros_like(weights).scatter(-1, order, ranked)
         return torch.multinomial(weights, 1, generator=self.generator)[:, 0]
 
@@ -435,6 +464,10 @@ def generate(
 ) -> Tensor:
     """Appends up to `count` tokens to `ids` [B, S]; ended rows get the padding token."""
     rows, prompt = ids.shape
+    if ids.numel() == 0:
+        raise ValueError(f"the prompt is {rows}x{prompt}, needs a row and a token")
+    if mask is not None and mask.shape != ids.shape:
+        raise ValueError(f"the mask is {tuple(mask.shape)}, the prompt {rows}x{prompt}")
     pad = pad if pad is not None else (ends[0] if ends else 0)
     out = ids.new_full((rows, prompt + count), pad)
     out[:, :prompt] = ids
@@ -523,7 +556,7 @@ class Layer(nn.Module):
         self.mlp = Mlp()
         self.post_feedforward_layernorm = OffsetRMSNorm(60, eps=1e-06)
 
-    @torch.compiler.nested_compile_region
+    @compiled_once
     def forward(
         self,
         x: Tensor,
@@ -672,7 +705,7 @@ class Gemma2(nn.Module):
         input_ids: Tensor,
         attn_mask: Tensor | None = None,
         max_new_tokens: int = 20,
-        eos_token_id: int | Sequence[int] = (),
+        eos_token_id: int | Sequence[int] | None = (),
         pad_token_id: int | None = None,
         temperature: float = 0.0,
         top_k: int = 0,
@@ -682,7 +715,11 @@ class Gemma2(nn.Module):
         """The prompt followed by new tokens, [B, S + new]: the likeliest each, or drawn at a
         `temperature` above 0. A row ends at an end token; rows are padded on the left.
         """
-        ends = [eos_token_id] if isinstance(eos_token_id, int) else list(eos_token_id)
+        ends = (
+            [eos_token_id]
+            if isinstance(eos_token_id, int)
+            else list(eos_token_id or ())
+        )
         cache = self.init_cache(input_ids.shape[0], input_ids.shape[1] + max_new_tokens)
         pick = Sampling(temperature, top_k, top_p, generator)
         return generate(

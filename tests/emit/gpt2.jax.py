@@ -238,11 +238,23 @@ class Cache:
 def call_span(past: Cache | None, ids: Array) -> tuple[Array, int]:
     """The positions that a call on `ids` [B, S] writes, [S], and the number of keys it sees.
 
-    A call that starts a cache sees its own positions only; later ones see the whole stores.
+    A call that starts a cache sees its own positions only; later ones see the whole stores. Inside
+    `jit` nobody sees that a later one has no room: it would overwrite the last positions.
     """
-    slots = jnp.arange(ids.shape[1])
+    count = ids.shape[1]
+    slots = jnp.arange(count)
+    if past is not None:
+        begin = (
+            0
+            if past.empty or isinstance(past.length, jax.core.Tracer)
+            else int(past.length)
+        )
+        if begin + count > past.capacity:
+            raise ValueError(
+                f"{begin + count} positions, the cache has room for {past.capacity}"
+            )
     if past is None or past.empty:
-        return slots, ids.shape[1]
+        return slots, count
     return slots + past.length, past.capacity
 
 
@@ -275,7 +287,7 @@ class Sampling(NamedTuple):
         if self.top_p < 1.0:
             ranked = jnp.sort(logits, axis=-1, descending=True)
             weights = jax.nn.softmax(ranked, axis=-1)
-            within = weights.cumsum(-1) - weights < self.top_p
+            within = weights.cumsum(-1) - weights <= self.top_p
             least = jnp.where(within, ranked, jnp.inf).min(-1, keepdims=True)
             logits = jnp.where(logits < least, -jnp.inf, logits)
         return jax.random.categorical(key, logits)
@@ -356,6 +368,11 @@ def generate_tokens(
     mask: Array | None = None,
 ) -> Array:
     """Appends tokens to `ids` [B, S] up to the cache's capacity; ended rows get the padding token."""
+    rows, prompt = ids.shape
+    if ids.size == 0:
+        raise ValueError(f"the prompt is {rows}x{prompt}, needs a row and a token")
+    if mask is not None and mask.shape != ids.shape:
+        raise ValueError(f"the mask is {mask.shape}, the prompt {rows}x{prompt}")
     pad = (ends or [0])[0] if pad is None else pad
     key = jax.random.key(0) if key is None else key
     whole = None if mask is None else fit_mask(mask, cache.capacity)
@@ -542,7 +559,7 @@ def generate(
     input_ids: Array,
     attn_mask: Array | None = None,
     max_new_tokens: int = 20,
-    eos_token_id: int | Sequence[int] = (),
+    eos_token_id: int | Sequence[int] | None = (),
     pad_token_id: int | None = None,
     sampling: Sampling = Sampling(),
     key: Array | None = None,
@@ -550,7 +567,7 @@ def generate(
     """The prompt followed by new tokens, [B, S + new]: the likeliest each, or drawn with `key`
     at a temperature above 0. A row ends at an end token; rows are padded on the left.
     """
-    ends = [eos_token_id] if isinstance(eos_token_id, int) else list(eos_token_id)
+    ends = [eos_token_id] if isinstance(eos_token_id, int) else list(eos_token_id or ())
     dtype = jax.tree.leaves(params)[0].dtype
     capacity = input_ids.shape[1] + max_new_tokens
     cache = init_cache(input_ids.shape[0], capacity, dtype)

@@ -5,9 +5,11 @@ Hash of the program and its configuration: cc19ea7f0a954071
 """
 
 import json
+import math
 from collections.abc import Callable, Sequence
+from functools import wraps
 from pathlib import Path
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, NamedTuple, ParamSpec, TypeVar
 
 import torch
 import torch.nn.functional as F
@@ -20,8 +22,8 @@ class TransposedLinear(nn.Module):
 
     def __init__(self, inputs: int, outputs: int, bias: bool = True) -> None:
         super().__init__()
-        self.weight = nn.Parameter(torch.empty(inputs, outputs))
-        self.bias = nn.Parameter(torch.empty(outputs)) if bias else None
+        self.weight = nn.Parameter(torch.randn(inputs, outputs) / math.sqrt(inputs))
+        self.bias = nn.Parameter(torch.zeros(outputs)) if bias else None
 
     def forward(self, x: Tensor) -> Tensor:
         """[..., in] -> [..., out]."""
@@ -29,6 +31,25 @@ class TransposedLinear(nn.Module):
             return x @ self.weight
         rows = x.reshape(-1, x.shape[-1])
         return torch.addmm(self.bias, rows, self.weight).reshape(*x.shape[:-1], -1)
+
+
+P = ParamSpec("P")
+R = TypeVar("R")
+
+
+def compiled_once(forward: Callable[P, R]) -> Callable[P, R]:
+    """One compilation for all layers of a kind; not where gradients are recorded, which PyTorch
+    2.13 compiles wrongly for such regions.
+    """
+    region: Callable[P, R] = torch.compiler.nested_compile_region(forward)
+
+    @wraps(forward)
+    def call(*args: P.args, **kwargs: P.kwargs) -> R:
+        if torch.is_grad_enabled() or not torch.compiler.is_compiling():
+            return forward(*args, **kwargs)
+        return region(*args, **kwargs)
+
+    return call
 
 
 def linear_of(weight: Tensor, bias: Tensor | None) -> nn.Linear:
@@ -73,7 +94,8 @@ class LinearPart(nn.Module):
         _: Any,
         __: bool,
         missing: list[str],
-        *___: Any,
+        ___: list[str],
+        errors: list[str],
     ) -> None:
         """The reverse of `take`."""
         for name in ("weight", "bias"):
@@ -82,10 +104,13 @@ class LinearPart(nn.Module):
                 continue
             part = state.pop(prefix + name, None)
             whole = whole.detach().clone()
+            own = whole[self.rows]
             if part is None:
                 missing.append(prefix + name)
+            elif (part := part.t() if self.turned else part).shape != own.shape:
+                errors.append(f"{prefix}{name} is {part.shape}, needs {own.shape}")
             else:
-                whole[self.rows] = part.t() if self.turned else part
+                own.copy_(part)
             state[f"{prefix}whole.{name}"] = whole
 
 
@@ -361,9 +386,12 @@ def call_span(past: Cache | None, ids: Tensor) -> tuple[Tensor, int]:
 
     A call that starts a cache sees its own positions only; later ones see the whole stores.
     """
-    slots = torch.arange(ids.shape[1], device=ids.device)
+    count = ids.shape[1]
+    if past is not None and count > past.capacity:
+        raise ValueError(f"{count} positions, the cache has room for {past.capacity}")
+    slots = torch.arange(count, device=ids.device)
     if past is None or past.empty:
-        return slots, ids.shape[1]
+        return slots, count
     return slots + past.length, past.capacity
 
 
@@ -393,7 +421,7 @@ class Sampling(NamedTuple):
         weights = logits.softmax(-1)
         if self.top_p < 1.0:
             ranked, order = weights.sort(-1, descending=True)
-            ranked = ranked * (ranked.cumsum(-1) - ranked < self.top_p)
+            ranked = ranked * (ranked.cumsum(-1) - ranked <= self.top_p)
             weights = torch.zeros_like(weights).scatter(-1, order, ranked)
         return torch.multinomial(weights, 1, generator=self.generator)[:, 0]
 
@@ -410,6 +438,10 @@ def generate(
 ) -> Tensor:
     """Appends up to `count` tokens to `ids` [B, S]; ended rows get the padding token."""
     rows, prompt = ids.shape
+    if ids.numel() == 0:
+        raise ValueError(f"the prompt is {rows}x{prompt}, needs a row and a token")
+    if mask is not None and mask.shape != ids.shape:
+        raise ValueError(f"the mask is {tuple(mask.shape)}, the prompt {rows}x{prompt}")
     pad = pad if pad is not None else (ends[0] if ends else 0)
     out = ids.new_full((rows, prompt + count), pad)
     out[:, :prompt] = ids
@@ -489,7 +521,7 @@ class H(nn.Module):
         self.ln_2 = nn.LayerNorm(60, eps=1e-05)
         self.mlp = Mlp()
 
-    @torch.compiler.nested_compile_region
+    @compiled_once
     def forward(
         self,
         x: Tensor,
@@ -614,7 +646,7 @@ class Gpt2(nn.Module):
         input_ids: Tensor,
         attn_mask: Tensor | None = None,
         max_new_tokens: int = 20,
-        eos_token_id: int | Sequence[int] = (),
+        eos_token_id: int | Sequence[int] | None = (),
         pad_token_id: int | None = None,
         temperature: float = 0.0,
         top_k: int = 0,
@@ -624,7 +656,11 @@ class Gpt2(nn.Module):
         """The prompt followed by new tokens, [B, S + new]: the likeliest each, or drawn at a
         `temperature` above 0. A row ends at an end token; rows are padded on the left.
         """
-        ends = [eos_token_id] if isinstance(eos_token_id, int) else list(eos_token_id)
+        ends = (
+            [eos_token_id]
+            if isinstance(eos_token_id, int)
+            else list(eos_token_id or ())
+        )
         cache = self.init_cache(input_ids.shape[0], input_ids.shape[1] + max_new_tokens)
         pick = Sampling(temperature, top_k, top_p, generator)
         return generate(

@@ -1,14 +1,15 @@
 """t5 as a PyTorch module, written by axon 0.
 
 Made again by: axon compile t5
-Hash of the program and its configuration: d3f408116d8cc7f5
+Hash of the program and its configuration: 84289ce1c0c9b72b
 """
 
 import json
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import wraps
 from pathlib import Path
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, NamedTuple, ParamSpec, TypeVar
 
 import torch
 import torch.nn.functional as F
@@ -58,7 +59,8 @@ class LinearPart(nn.Module):
         _: Any,
         __: bool,
         missing: list[str],
-        *___: Any,
+        ___: list[str],
+        errors: list[str],
     ) -> None:
         """The reverse of `take`."""
         for name in ("weight", "bias"):
@@ -67,10 +69,13 @@ class LinearPart(nn.Module):
                 continue
             part = state.pop(prefix + name, None)
             whole = whole.detach().clone()
+            own = whole[self.rows]
             if part is None:
                 missing.append(prefix + name)
+            elif (part := part.t() if self.turned else part).shape != own.shape:
+                errors.append(f"{prefix}{name} is {part.shape}, needs {own.shape}")
             else:
-                whole[self.rows] = part.t() if self.turned else part
+                own.copy_(part)
             state[f"{prefix}whole.{name}"] = whole
 
 
@@ -183,7 +188,9 @@ def joined(x: Tensor, *layers: nn.Module) -> Sequence[Tensor]:
     """What each of the layers makes of `x`: one product where `join_linears` has joined them."""
     first = layers[0]
     if isinstance(first, LinearPart):
-        return first.whole(x).split(first.sizes, -1)
+        parts = first.whole(x).split(first.sizes, -1)
+        # A region that is compiled once may not be given two views of one tensor.
+        return [y.clone() for y in parts] if torch.compiler.is_compiling() else parts
     return [layer(x) for layer in layers]
 
 
@@ -204,6 +211,25 @@ def join_linears(
         sizes = [layer.out_features for layer in plain]
         for index, name in enumerate(names):
             module.set_submodule(name, LinearPart(whole, sizes, index))
+
+
+P = ParamSpec("P")
+R = TypeVar("R")
+
+
+def compiled_once(forward: Callable[P, R]) -> Callable[P, R]:
+    """One compilation for all layers of a kind; not where gradients are recorded, which PyTorch
+    2.13 compiles wrongly for such regions.
+    """
+    region: Callable[P, R] = torch.compiler.nested_compile_region(forward)
+
+    @wraps(forward)
+    def call(*args: P.args, **kwargs: P.kwargs) -> R:
+        if torch.is_grad_enabled() or not torch.compiler.is_compiling():
+            return forward(*args, **kwargs)
+        return region(*args, **kwargs)
+
+    return call
 
 
 def biased(bias: Tensor, keep: Tensor | None) -> Tensor:
@@ -363,9 +389,12 @@ def call_span(past: Cache | None, ids: Tensor) -> tuple[Tensor, int]:
 
     A call that starts a cache sees its own positions only; later ones see the whole stores.
     """
-    slots = torch.arange(ids.shape[1], device=ids.device)
+    count = ids.shape[1]
+    if past is not None and count > past.capacity:
+        raise ValueError(f"{count} positions, the cache has room for {past.capacity}")
+    slots = torch.arange(count, device=ids.device)
     if past is None or past.empty:
-        return slots, ids.shape[1]
+        return slots, count
     return slots + past.length, past.capacity
 
 
@@ -395,7 +424,7 @@ class Sampling(NamedTuple):
         weights = logits.softmax(-1)
         if self.top_p < 1.0:
             ranked, order = weights.sort(-1, descending=True)
-            ranked = ranked * (ranked.cumsum(-1) - ranked < self.top_p)
+            ranked = ranked * (ranked.cumsum(-1) - ranked <= self.top_p)
             weights = torch.zeros_like(weights).scatter(-1, order, ranked)
         return torch.multinomial(weights, 1, generator=self.generator)[:, 0]
 
@@ -412,6 +441,10 @@ def generate(
 ) -> Tensor:
     """Appends up to `count` tokens to `ids` [B, S]; ended rows get the padding token."""
     rows, prompt = ids.shape
+    if ids.numel() == 0:
+        raise ValueError(f"the prompt is {rows}x{prompt}, needs a row and a token")
+    if mask is not None and mask.shape != ids.shape:
+        raise ValueError(f"the mask is {tuple(mask.shape)}, the prompt {rows}x{prompt}")
     pad = pad if pad is not None else (ends[0] if ends else 0)
     out = ids.new_full((rows, prompt + count), pad)
     out[:, :prompt] = ids
@@ -548,7 +581,7 @@ class Block(nn.Module):
         super().__init__()
         self.layer = nn.ModuleList([Layer(has_relative_attention_bias), BlockLayer()])
 
-    @torch.compiler.nested_compile_region
+    @compiled_once
     def forward(self, x: Tensor, bias: Tensor) -> Tensor:
         """x [B, S, HIDDEN], bias [B, HEADS, S, S] -> [B, S, HIDDEN]."""
         x = x + self.layer[0](x, bias)
@@ -710,7 +743,7 @@ class DecoderBlock(nn.Module):
             [DecoderLayer(has_relative_attention_bias), Layer_2(), Layer_3()]
         )
 
-    @torch.compiler.nested_compile_region
+    @compiled_once
     def forward(
         self,
         x: Tensor,
@@ -882,7 +915,7 @@ class T5(EncoderDecoder):
         input_ids: Tensor,
         attention_mask: Tensor | None = None,
         max_new_tokens: int = 20,
-        eos_token_id: int | Sequence[int] = (),
+        eos_token_id: int | Sequence[int] | None = (),
         pad_token_id: int | None = None,
         temperature: float = 0.0,
         top_k: int = 0,
@@ -893,7 +926,11 @@ class T5(EncoderDecoder):
         """The first token and those after it, [B, 1 + new]: the likeliest each, or drawn at a
         `temperature` above 0. A row ends at an end token.
         """
-        ends = [eos_token_id] if isinstance(eos_token_id, int) else list(eos_token_id)
+        ends = (
+            [eos_token_id]
+            if isinstance(eos_token_id, int)
+            else list(eos_token_id or ())
+        )
         cache = self.init_cache(input_ids.shape[0], 1 + max_new_tokens)
         pick = Sampling(temperature, top_k, top_p, generator)
         source = {

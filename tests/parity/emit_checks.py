@@ -208,15 +208,27 @@ def check_encode(model: nn.Module, counter, prompt: list[int]) -> None:
 
 
 def check_inductor(pair: Pair, prompt: list[int]) -> None:
-    """The framework's own compiler gives the same logits, of packed weights too."""
+    """The framework's own compiler gives the same logits, of packed weights too, and gradients."""
     ids = torch.tensor([prompt])
-    want = pair.logits(ids)
+    plain = load_model(pair.source_text, pair.folder)
+    want = pair.logits_of(plain, ids)
     for packs in (False, True):
         model = load_model(pair.source_text, pair.folder)
         if packs:
             model.pack_for_inference()
         model.compile(fullgraph=True, dynamic=False)
-        near(first(model(ids)), want, TINY_LOGITS, "compiled logits")
+        with torch.no_grad():
+            near(pair.logits_of(model, ids), want, TINY_LOGITS, "compiled logits")
+    model = load_model(pair.source_text, pair.folder)
+    model.compile(fullgraph=True, dynamic=False)
+    torch.manual_seed(3)
+    weight = torch.randn_like(want)
+    (want * weight).mean().backward()
+    (pair.logits_of(model, ids) * weight).mean().backward()
+    whole = max(p.grad.abs().max() for p in plain.parameters() if p.grad is not None)
+    for (name, found), own in zip(model.named_parameters(), plain.parameters()):
+        if own.grad is not None:
+            near(found.grad, own.grad, 1e-4 * whole.item(), f"compiled: {name}")
 
 
 def check_sampling(pair: Pair, prompt: list[int]) -> None:

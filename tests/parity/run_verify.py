@@ -181,6 +181,8 @@ def refused(verify: Verify) -> None:
         ((), "takes a checkpoint, or a family"),
         (("--tiny", "no-such"), "llama"),
         ((tiny_checkpoints("llama")[0], "--target", "fortran"), "native"),
+        ((tiny_checkpoints("llama")[0], "--prompt-ids", "5,99999"), "the vocabulary"),
+        ((tiny_checkpoints("gpt2")[0], "-n", "500"), "ask for fewer tokens"),
     ]:
         status, _, err = verify(*words)
         same(status, 2, f"status of {words}; it said {err}")

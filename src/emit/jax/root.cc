@@ -125,7 +125,7 @@ Stmt init_cache(Program& p, const Weights& weights) {
 
 void add_sampling(std::vector<py::Param>& params) {
   params.push_back({"max_new_tokens", py::atom("int"), py::integer(20)});
-  params.push_back({"eos_token_id", expand("int | Sequence[int]"), py::tuple({})});
+  params.push_back({"eos_token_id", expand("int | Sequence[int] | None"), py::tuple({})});
   params.push_back({"pad_token_id", expand("int | None"), py::atom("None")});
   params.push_back({"sampling", py::atom("Sampling"), expand("Sampling()")});
   params.push_back({"key", expand("Array | None"), py::atom("None")});
@@ -134,7 +134,7 @@ void add_sampling(std::vector<py::Param>& params) {
 Stmt ends() {
   return py::assign(
       expand("ends"),
-      expand("[eos_token_id] if isinstance(eos_token_id, int) else list(eos_token_id)"));
+      expand("[eos_token_id] if isinstance(eos_token_id, int) else list(eos_token_id or ())"));
 }
 
 // The model as generation calls it: the parameters, with an encoder the source beside them.

@@ -103,7 +103,14 @@ Stmt for_(Expr target, Expr iterable, std::vector<Stmt> body) {
   return out;
 }
 
-Stmt docstring(std::string_view text) { return statement(Stmt::Kind::Docstring, text, {}); }
+Stmt docstring(std::string_view text) {
+  std::string escaped;  // names of files may have anything in them
+  for (char c : text) {
+    if (c == '\\' || (c == '"' && ends_with(escaped, "\"\""))) escaped += '\\';
+    escaped += c;
+  }
+  return statement(Stmt::Kind::Docstring, escaped, {});
+}
 Stmt comment(std::string_view text) { return statement(Stmt::Kind::Comment, text, {}); }
 Stmt blank() { return statement(Stmt::Kind::Blank, "", {}); }
 

@@ -121,11 +121,11 @@ class Classes {
   }
 
   // Under `torch.compile` a layer is compiled once, whatever the number of its rounds.
-  static void compile_once(std::vector<Stmt>& functions) {
+  void compile_once(std::vector<Stmt>& functions) {
+    p_.prelude.use("torch/compiled_once");
     for (Stmt& function : functions) {
       if (function.kind == Stmt::Kind::Def)
-        function.decorators.insert(function.decorators.begin(),
-                                   py::dotted("torch.compiler.nested_compile_region"));
+        function.decorators.insert(function.decorators.begin(), py::atom("compiled_once"));
     }
   }
 
@@ -160,8 +160,8 @@ class Classes {
     for (const BlockParam& param : p_.block(id).params) {
       std::vector<Expr> sizes;
       for (int64_t n : param.shape) sizes.push_back(py::integer(n));
-      Expr value =
-          expand("nn.Parameter({0})", {py::call(py::dotted("torch.empty"), std::move(sizes))});
+      Expr value = expand("nn.Parameter(0.02 * {0})",
+                          {py::call(py::dotted("torch.randn"), std::move(sizes))});
       body.push_back(py::assign(expand("self." + param.name), std::move(value)));
     }
     if (!body.empty()) body.insert(body.begin(), py::evaluate(expand("super().__init__()")));

@@ -130,7 +130,7 @@ Stmt init_cache(Program& p) {
 
 void add_sampling(std::vector<py::Param>& params) {
   params.push_back({"max_new_tokens", py::atom("int"), py::integer(20)});
-  params.push_back({"eos_token_id", expand("int | Sequence[int]"), py::tuple({})});
+  params.push_back({"eos_token_id", expand("int | Sequence[int] | None"), py::tuple({})});
   params.push_back({"pad_token_id", expand("int | None"), py::atom("None")});
   params.push_back({"temperature", py::atom("float"), py::real(0.0)});
   params.push_back({"top_k", py::atom("int"), py::integer(0)});
@@ -141,7 +141,7 @@ void add_sampling(std::vector<py::Param>& params) {
 Stmt ends() {
   return py::assign(
       expand("ends"),
-      expand("[eos_token_id] if isinstance(eos_token_id, int) else list(eos_token_id)"));
+      expand("[eos_token_id] if isinstance(eos_token_id, int) else list(eos_token_id or ())"));
 }
 
 Stmt pick() {
