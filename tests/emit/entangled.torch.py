@@ -79,6 +79,18 @@ def laid_out(weight: Tensor) -> Tensor:
     return weight.t().contiguous().t() if weight.shape[0] >= weight.shape[1] else weight
 
 
+@torch.library.custom_op("axon::linear_rows", mutates_args=())
+def linear_rows(x: Tensor, weight: Tensor, bias: Tensor | None) -> Tensor:
+    """[..., in] -> [..., out] by oneDNN, as it is where `torch.compile` would copy the weight."""
+    return ONEDNN._linear_pointwise(x, weight, bias, "none", [], "")
+
+
+@linear_rows.register_fake
+def shape_of_rows(x: Tensor, weight: Tensor, bias: Tensor | None) -> Tensor:
+    """What the product is like, for compilations."""
+    return x.new_empty((*x.shape[:-1], weight.shape[0]))
+
+
 class LaidOutLinear(nn.Module):
     """A linear layer in float32 with the strides that suit one row."""
 
@@ -89,8 +101,11 @@ class LaidOutLinear(nn.Module):
 
     def forward(self, x: Tensor) -> Tensor:
         """[..., in] -> [..., out]."""
-        if x.numel() == x.shape[-1] or torch.compiler.is_compiling():
+        compiles = torch.compiler.is_compiling()
+        if x.numel() == x.shape[-1] or (compiles and x.requires_grad):
             return F.linear(x, self.weight, self.bias)
+        if compiles:
+            return linear_rows(x, self.weight, self.bias)
         return ONEDNN._linear_pointwise(x, self.weight, self.bias, "none", [], "")
 
 

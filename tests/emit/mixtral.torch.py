@@ -94,6 +94,18 @@ def laid_out(weight: Tensor) -> Tensor:
     return weight.t().contiguous().t() if weight.shape[0] >= weight.shape[1] else weight
 
 
+@torch.library.custom_op("axon::linear_rows", mutates_args=())
+def linear_rows(x: Tensor, weight: Tensor, bias: Tensor | None) -> Tensor:
+    """[..., in] -> [..., out] by oneDNN, as it is where `torch.compile` would copy the weight."""
+    return ONEDNN._linear_pointwise(x, weight, bias, "none", [], "")
+
+
+@linear_rows.register_fake
+def shape_of_rows(x: Tensor, weight: Tensor, bias: Tensor | None) -> Tensor:
+    """What the product is like, for compilations."""
+    return x.new_empty((*x.shape[:-1], weight.shape[0]))
+
+
 class LaidOutLinear(nn.Module):
     """A linear layer in float32 with the strides that suit one row."""
 
@@ -104,8 +116,11 @@ class LaidOutLinear(nn.Module):
 
     def forward(self, x: Tensor) -> Tensor:
         """[..., in] -> [..., out]."""
-        if x.numel() == x.shape[-1] or torch.compiler.is_compiling():
+        compiles = torch.compiler.is_compiling()
+        if x.numel() == x.shape[-1] or (compiles and x.requires_grad):
             return F.linear(x, self.weight, self.bias)
+        if compiles:
+            return linear_rows(x, self.weight, self.bias)
         return ONEDNN._linear_pointwise(x, self.weight, self.bias, "none", [], "")
 
 
@@ -227,6 +242,10 @@ def rope(x: Tensor, sin: Tensor, cos: Tensor) -> Tensor:
 def suits_blocks(q: Tensor, k: Tensor) -> bool:
     """Whether `causal_blocks` is faster than PyTorch's own kernel, measured with 2.13 on x86."""
     if q.device.type != "cpu" or not 256 <= q.shape[2] == k.shape[2] <= 1024:
+        return False
+    if (
+        torch.compiler.is_compiling()
+    ):  # which takes twice the time for so many operations
         return False
     return q.dtype == torch.bfloat16 or (
         q.dtype == torch.float32 and not q.requires_grad
