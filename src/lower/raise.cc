@@ -402,7 +402,6 @@ ExprId Raiser::plain_name(const Operand& o) {
 void Raiser::repeat(const graph::Node& n) {
   const graph::RepeatInfo& info = m_.repeats[static_cast<size_t>(n.repeat)];
   Loop loop;
-  loop.var = taken_.contains(info.var) ? fresh() : info.var;
   loop.var_span = n.span;
   loop.from = atom(n.inputs[0], false);
   loop.to = atom(n.inputs[1], false);
@@ -426,6 +425,17 @@ void Raiser::repeat(const graph::Node& n) {
       loop.carry.push_back({name, n.span});
     }
   }
+  std::vector<ExprId> inputs;
+  bool hides = false;  // the variable would, if it kept its name, what a round reads
+  for (const Target& carry : loop.carry) hides = hides || carry.name == info.var;
+  for (const graph::RepeatArg& arg : info.args) {
+    if (arg.kind != graph::RepeatArg::Kind::Input) continue;
+    ExprId value = plain_name(n.inputs[static_cast<size_t>(arg.index)]);
+    hides = hides || s_.ast[value].as<Name>().name == info.var;
+    inputs.push_back(value);
+  }
+  auto input = inputs.begin();
+  loop.var = hides ? fresh() : info.var;
   std::vector<ExprId> args;
   for (const graph::RepeatArg& arg : info.args) {
     size_t index = static_cast<size_t>(arg.index);
@@ -439,7 +449,7 @@ void Raiser::repeat(const graph::Node& n) {
             add({Name{loop.carry[index].name, {}}, {}}, m_.values[n.outputs[index]].type));
         break;
       case graph::RepeatArg::Kind::Input:
-        args.push_back(plain_name(n.inputs[index]));
+        args.push_back(*input++);
         break;
     }
   }
