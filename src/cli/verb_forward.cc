@@ -1,6 +1,7 @@
 // `axon forward`: one call of the main definition, tensors in and out by name.
 #include <fmt/core.h>
 
+#include <algorithm>
 #include <cstring>
 
 #include "cli/generate.h"
@@ -8,6 +9,8 @@
 #include "cli/report.h"
 #include "cli/tensors.h"
 #include "cli/verbs.h"
+#include "runtime/gen/general.h"
+#include "support/text.h"
 
 namespace axon::cli {
 namespace {
@@ -121,6 +124,28 @@ Result<std::vector<NamedTensor>> forward_session(runtime::Model& model,
   return std::vector<NamedTensor>{std::move(logits)};
 }
 
+// A file of tensors holds no texts, nulls and empty lists: they are said. Which outputs a straight
+// line leaves out as null or empty, its plan knows and no more.
+void say_rest(const LoadedModel& loaded, const std::vector<NamedTensor>& outputs,
+              std::vector<runtime::NamedText> rest, const CommonOptions& common) {
+  if (common.quiet) return;
+  const auto& graph = loaded.compiled.frontend.graph;
+  if (!loaded.model->general() && graph) {
+    const auto& main = (*graph)[graph->main];
+    for (NameId output : main.output_names) {
+      const std::string name(loaded.compiled.frontend.session->names.text(output));
+      const bool written = std::any_of(outputs.begin(), outputs.end(), [&](const NamedTensor& t) {
+        return t.name == name || starts_with(t.name, name + ".");
+      });
+      const bool renamed = main.output_names.size() == 1 && !outputs.empty();
+      if (!written && !renamed && !runtime::is_cache_name(name))
+        rest.push_back({name, "null or an empty list"});
+    }
+  }
+  for (const runtime::NamedText& left : rest)
+    note("axon: output `" + left.name + "` is " + left.text + ", which no file of tensors holds\n");
+}
+
 }  // namespace
 
 int verb_forward(const Options& options) {
@@ -131,13 +156,15 @@ int verb_forward(const Options& options) {
   for (const NamedTensor& t : *inputs) needs.given.emplace_back(t.name, t.dtype);
   if (auto status = load(options, needs, loaded)) return *status;
   warn_of_unknown(loaded, *inputs, options.common);
-  auto outputs = suits_session(*loaded.model, *inputs)
-                     ? forward_session(*loaded.model, *inputs, options.model.chunk,
-                                       driver::has_input(loaded.compiled, "attn_mask"))
-                     : loaded.model->forward("score", *inputs, interrupt_flag());
+  const bool session = suits_session(*loaded.model, *inputs);
+  std::vector<runtime::NamedText> rest;
+  auto outputs = session ? forward_session(*loaded.model, *inputs, options.model.chunk,
+                                           driver::has_input(loaded.compiled, "attn_mask"))
+                         : loaded.model->forward("score", *inputs, interrupt_flag(), &rest);
   if (!outputs) return report_error(outputs.error(), options.common);
   auto written = write_tensors(options.forward.output, *outputs);
   if (!written) return report_error(written.error(), options.common);
+  if (!session) say_rest(loaded, *outputs, std::move(rest), options.common);
   return 0;
 }
 

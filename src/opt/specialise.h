@@ -56,8 +56,9 @@ struct DimFact {
   enum class Relation : uint8_t { Eq, Le } relation = Relation::Eq;
   DimId left, right;
   Span span;
-  bool or_one = false;  // a `left` of 1 will do as well
-  NameId tensor;        // the parameter that has the size `right`, where it is one's
+  bool or_one = false;      // a `left` of 1 will do as well
+  NameId tensor;            // the parameter that has the size `right`, where it is one's
+  std::vector<Span> calls;  // around it, innermost first
 };
 
 // A loop whose rounds fall into classes (design.md 2, layer classes). The flat module has the nodes

@@ -224,10 +224,17 @@ void Planner::add_checks(Call& call, const opt::Specialised& flat) {
     check.what =
         fmt::format("`{}` {} `{}`{}", context_.dims.show(fact.left),
                     eq ? "==" : "<=", context_.dims.show(fact.right), fact.or_one ? ", or 1" : "");
+    const DimId zero = context_.dims.integer(0);
+    if (eq && fact.left == context_.dims.max(fact.right, zero)) {
+      check.relation = runtime::EntryCheck::Relation::Le;
+      check.left = context_.symbols.expr(zero);
+      check.what = fmt::format("`0` <= `{}`, a size,", context_.dims.show(fact.right));
+    }
     if (fact.tensor.valid()) check.what += fmt::format(", a size of `{}`,", text_of(fact.tensor));
     if (options_.files && fact.span.valid()) {
-      check.what += fmt::format(" at {}:{}", options_.files->path(fact.span.file),
-                                options_.files->line_column(fact.span.file, fact.span.begin).line);
+      const Span place = program_place(fact.span, fact.calls, *options_.files);
+      check.what += fmt::format(" at {}:{}", options_.files->path(place.file),
+                                options_.files->line_column(place.file, place.begin).line);
     }
     call.phase.checks.push_back(std::move(check));
   }

@@ -22,15 +22,19 @@ std::string path_text(const graph::Path& path, const Interner& names) {
 
 // The node's place in the program: where the program calls the library, if it is of the library.
 std::string place_of(const graph::Node& node, const FileTable& files) {
-  Span place = node.span;
-  auto inside = [&] { return place.valid() && starts_with(files.path(place.file), "library/"); };
-  for (size_t i = 0; i < node.more_spans.size() && inside(); ++i) place = node.more_spans[i];
+  const Span place = program_place(node.span, node.more_spans, files);
   if (!place.valid()) return {};
   return fmt::format("@{}:{}", files.path(place.file),
                      files.line_column(place.file, place.begin).line);
 }
 
 }  // namespace
+
+Span program_place(Span span, const std::vector<Span>& calls, const FileTable& files) {
+  auto inside = [&] { return span.valid() && starts_with(files.path(span.file), "library/"); };
+  for (size_t i = 0; i < calls.size() && inside(); ++i) span = calls[i];
+  return span;
+}
 
 std::vector<std::pair<std::string, graph::ValueId>> trace_scopes(opt::Specialised& flat,
                                                                  const TypeTable& types,

@@ -10,6 +10,9 @@
 
 namespace axon::plan {
 
+// Where the program calls the library, if `span` is of the library; `calls` from the innermost on.
+Span program_place(Span span, const std::vector<Span>& calls, const FileTable& files);
+
 // The last float tensor of each scope, in the order of the module, as outputs of it. Their names
 // are `trace.N.SCOPE@FILE:LINE`, where N counts nodes; the place is left out where `files` is null.
 std::vector<std::pair<std::string, graph::ValueId>> trace_scopes(opt::Specialised& flat,

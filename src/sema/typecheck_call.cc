@@ -4,6 +4,8 @@
 #include "ops/signature.h"
 #include "sema/typecheck_checker.h"
 #include "support/check.h"
+#include "support/text.h"
+#include "types/dtype.h"
 
 namespace axon::sema::types {
 
@@ -163,6 +165,7 @@ Value Checker::call_primitive(Frame& f, Op op, const Call& call, const std::vect
   }
   while (rule_args.size() < signature.params.size())
     rule_args.push_back({t_.null(), Known::null()});
+  if (!check_dtypes(f, signature, rule_args, call, span)) return {t_.error(), {}};
   f.u.set_origin(origin(f, span));
   ops::RuleResult result = ops::type_rule(op, rule_args, f.u);
   if (result.error) {
@@ -183,6 +186,31 @@ Value Checker::call_primitive(Frame& f, Op op, const Call& call, const std::vect
     if (text == "List[Dim]") retype_literal(f, call.args[i].value, t_.list(t_.dim()));
   }
   return {result.type, result.known};
+}
+
+// Texts that name an element type, as far as they are known.
+bool Checker::check_dtypes(Frame& f, const OpSignature& signature,
+                           const std::vector<ops::RuleArg>& args, const Call& call, Span span) {
+  for (size_t i = 0; i < args.size(); ++i) {
+    const Known& known = args[i].known;
+    if (signature.params[i].name != "dtype" || known.kind != Known::Kind::String) continue;
+    const std::string_view word = s_.names.text(known.text);
+    if (word.empty() || word == "none" || word == "default" || parse_dtype(word)) continue;
+    Span where = i < call.args.size() ? s_.ast[call.args[i].value].span : span;
+    if (!where.valid()) where = span;
+    const bool failed = f.failure.has_value();
+    Diagnostic* d = report(f, Diag::RunDtype, where, {word});
+    std::vector<std::string> names;
+    for (DType type : {DType::Bool, DType::I32, DType::I64, DType::F16, DType::BF16, DType::F32})
+      names.emplace_back(spelling(type));
+    for (const std::string& near : closest(word, names, 1)) {
+      const DiagNote note{Note::NoteDidYouMean, where, {"`" + near + "`"}};
+      if (d) d->notes.push_back(note);
+      if (!d && f.failure && !failed) f.failure->notes.push_back(note);
+    }
+    return false;
+  }
+  return true;
 }
 
 namespace {

@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "ops/signature.h"
 #include "sema/typecheck_frame.h"
 
 namespace axon::sema::types {
@@ -76,6 +77,8 @@ class Checker {
 
   // typecheck_call.cc
   Value eval_call(Frame& f, const syntax::Call& call, Span span);
+  bool check_dtypes(Frame& f, const OpSignature& signature, const std::vector<ops::RuleArg>& args,
+                    const syntax::Call& call, Span span);
   Value call_primitive(Frame& f, Op op, const syntax::Call& call, const std::vector<Value>& args,
                        Span span);
   Value call_definition(Frame& f, size_t callee, const syntax::Call& call, std::vector<Value> args,

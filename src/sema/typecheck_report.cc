@@ -196,6 +196,7 @@ void Checker::report_call(Frame& f, const Failure& failure, size_t callee, Span 
   Diagnostic* d = report(f, Diag::TypeCall, span, {s_.names.text(def.name), failure.message});
   if (!d) return;
   if (failure.span.valid()) d->note(Note::NoteHere, failure.span, {failure.message});
+  d->notes.insert(d->notes.end(), failure.notes.begin(), failure.notes.end());
   for (const auto& [where, name] : failure.chain) {
     d->note(Note::NoteCalledHere, where, {s_.names.text(name)});
   }

@@ -2,6 +2,7 @@
 
 import json
 import pathlib
+import re
 import struct
 
 import checkpoints as ck
@@ -21,6 +22,107 @@ def read_safetensors(path: pathlib.Path) -> dict:
         name: (e["dtype"], e["shape"], body[e["data_offsets"][0] : e["data_offsets"][1]])
         for name, e in header.items() if name != "__metadata__"
     }  # fmt: skip
+
+
+# Programs that stop while they run: inputs, the code, and what the message says.
+STOPPED = {
+    "a negative size": (
+        "import Tensor\n\nmain :: Tensor[B] -> Int -> Tensor[..R]\nmain x n = Tensor.zeros x [n]\n",
+        {"x": [1, 2, 3], "n": -2}, "RUN-INDEX", r"`n`, a size, at \S*main.axon:4: .* -2",
+    ),
+    "a slice that ends before it starts": (
+        "import Tensor\n\nmain :: Tensor[B] -> Int -> Int -> Tensor[..R]\n"
+        "main x s e = Tensor.slice x dim=0 start=s end=e\n",
+        {"x": [1, 2, 3], "s": 2, "e": 1}, "RUN-INDEX",
+        r"`s` <= `e` at \S*main.axon:4: 2 is not at most 1",
+    ),
+    "sizes of one input": (
+        "main :: Tensor[B,B] -> Tensor[B,B]\nmain x = x + 1\n",
+        {"x": [[1, 2, 3], [4, 5, 6]]}, "RUN-SHAPE",
+        r"axis 1 of input `x` is 3, but `B` is 2 \(axis 0 of input `x`\)",
+    ),
+    "sizes of two inputs": (
+        "main :: Tensor[B] -> Tensor[B] -> Tensor[B]\nmain x y = x + y\n",
+        {"x": [1, 2], "y": [1, 2, 3]}, "RUN-SHAPE",
+        r"axis 0 of input `y` is 3, but `B` is 2 \(axis 0 of input `x`\)",
+    ),
+    "a tensor modulo a tensor": (
+        "main :: Tensor[B] -> Tensor[B] -> Tensor[B]\nmain x y = x % y\n",
+        {"x": [3, 4], "y": [2, 0]}, "RUN-DIV-ZERO", r"divided by zero .* at \S*main.axon:2",
+    ),
+    "a tensor modulo a number": (
+        "main :: Tensor[B] -> Int -> Tensor[B]\nmain x y = x % y\n",
+        {"x": [3, 4], "y": 0}, "RUN-DIV-ZERO", "divided by zero",
+    ),
+    "a number modulo a tensor": (
+        "main :: Tensor[B] -> Int -> Tensor[B]\nmain x y = y % x\n",
+        {"x": [3, 0], "y": 5}, "RUN-DIV-ZERO", "divided by zero",
+    ),
+    "a tensor modulo a tensor, one by one": (
+        'main :: Tensor[B] -> Tensor[B] -> (Tensor[B], String)\nmain x y = (x % y, "text")\n',
+        {"x": [3, 4], "y": [2, 0]}, "RUN-DIV-ZERO", "division by zero",
+    ),
+    "a negative power": (
+        "import Math\n\nmain :: Tensor[B] -> Tensor[B] -> Tensor[B]\nmain x y = Math.pow x y\n",
+        {"x": [3, 4], "y": [2, -1]}, "RUN-VALUE", "negative power",
+    ),
+}  # fmt: skip
+
+
+def write_integers(path: pathlib.Path, given: dict) -> None:
+    """A file of int64 tensors from numbers and nested lists."""
+    entries, data = {}, b""
+    for name, value in given.items():
+        shape, flat = [], value
+        while isinstance(flat, list):
+            shape.append(len(flat))
+            flat = flat[0]
+        flat = [value] if not shape else value
+        while isinstance(flat[0], list):
+            flat = [item for row in flat for item in row]
+        part = struct.pack(f"<{len(flat)}q", *flat)
+        offsets = [len(data), len(data) + len(part)]
+        entries[name] = {"dtype": "I64", "shape": shape, "data_offsets": offsets}
+        data += part
+    path.write_bytes(ck.raw_safetensors(entries, data))
+
+
+def test_stopped(model: pathlib.Path) -> None:
+    """What stops a program while it runs says what, where and which values."""
+    inputs, outputs = S.folder / "stop.safetensors", S.folder / "out.safetensors"
+    program = S.folder / "main.axon"
+    words = ["forward", model, "--program", program, "--inputs", inputs, "-o", outputs]
+    for what, (text, given, code, says) in STOPPED.items():
+        program.write_text(text)
+        write_integers(inputs, given)
+        answer = S.run(*words)
+        good = answer.status == 1 and f"[{code}]" in answer.err
+        good = good and re.search(says, answer.err) is not None
+        S.check(f"stopped: {what}", good, f"{answer.status} {answer.err}")
+
+
+def test_rest(model: pathlib.Path) -> None:
+    """Outputs that a file of tensors cannot hold are said."""
+    inputs, outputs = S.folder / "rest.safetensors", S.folder / "out.safetensors"
+    program = S.folder / "main.axon"
+    write_integers(inputs, {"x": [1, 2]})
+    words = ["forward", model, "--program", program, "--inputs", inputs, "-o", outputs]
+    kinds = "(Tensor[B], String, ?Tensor[B], Path, List[Tensor[B]], Int)"
+    program.write_text(
+        f'main :: Tensor[B] -> {kinds}\nmain x = (x + 1, "hi", null, @a.b, [], 3)\n'
+    )
+    answer = S.run(*words)
+    S.answers("outputs that are no tensors", answer, 0)
+    for text in ("`out1` is the string `hi`", "`out2` is null", "`a.b`", "empty list"):
+        S.check(f"said: {text}", text in answer.err, answer.err)
+    found = sorted(read_safetensors(outputs))
+    S.check("written: what is a tensor", found == ["out0", "out5"], str(found))
+    program.write_text(
+        "main :: Tensor[B] -> (Tensor[B], ?Tensor[B])\nmain x = (x + 1, null)\n"
+    )
+    answer = S.run(*words)
+    S.check("said of a straight line", "`out1` is null" in answer.err, answer.err)
+    S.check("--quiet", "out1" not in S.run(*words, "--quiet").err, "")
 
 
 def test_forward(model: pathlib.Path, encoder: pathlib.Path) -> None:
@@ -335,4 +437,6 @@ def test_programs(model: pathlib.Path) -> None:
 
 
 if __name__ == "__main__":
-    S.run_all(test_forward, test_given, test_programs, test_embed)
+    S.run_all(
+        test_forward, test_stopped, test_rest, test_given, test_programs, test_embed
+    )

@@ -111,6 +111,8 @@ void Specialiser::add_fact(DimFact fact) {
       return;
   }
   if (node_ != nullptr) fact.span = node_->span;
+  for (const Frame* f = frame_; f && f->caller && f->call; f = f->caller)
+    fact.calls.push_back(f->call->span);
   out_.facts.push_back(fact);
 }
 

@@ -70,7 +70,10 @@ Result<int64_t> Executor::measure(const Bindings& symbols) {
   }
   ints_.evaluate(all);
   resolved_ = false;
-  AXON_TRY_VOID(resolve_all(nullptr, nullptr));
+  if (auto resolved = resolve_all(nullptr, nullptr); !resolved) {
+    AXON_TRY_VOID(check_entry());  // says more where a fact of the program is why
+    return std::move(resolved.error());
+  }
   return arena_bytes_ + pool_->threads() * scratch_bytes_;
 }
 
@@ -115,14 +118,15 @@ Result<RunStatus> Executor::run(const Bindings& symbols, const View* inputs, con
   stop_[0] = stop_[1] = cancelled_ = false;
   fault_.taken.store(false, std::memory_order_relaxed);
   pool_->run([&](int part, int parts) { work(part, parts, cancel); });
-  if (fault_.taken.load(std::memory_order_relaxed)) return outside();
+  if (fault_.taken.load(std::memory_order_relaxed)) return fault();
   return cancelled_ ? RunStatus::Cancelled : RunStatus::Done;
 }
 
-// What the index was to pick from is the weight among the operands, where there is one.
-Error Executor::outside() const {
+// What a kernel met. What an index was to pick from is the weight among the operands, where there
+// is one.
+Error Executor::fault() const {
   const Phase& phase = *bound_phase_->phase;
-  std::string text = "index " + std::to_string(fault_.index) + " is outside of ";
+  std::string what, place;
   for (size_t i = 0; i < steps_.size(); ++i) {
     if (&steps_[i].args != fault_.where) continue;
     const Instr& instr = phase.code[i];
@@ -131,11 +135,20 @@ Error Executor::outside() const {
       if (id.valid() && phase.values[id].place_kind() == PlaceKind::Weight)
         name = phase.values[id].name;
     }
-    text += std::to_string(fault_.count) + (name.empty() ? " items" : " rows of `" + name + "`");
-    text += " in `" + std::string(spelling(instr.operation)) + "`";
-    if (!instr.source.empty()) text += " at " + instr.source;
+    what = std::to_string(fault_.count) + (name.empty() ? " items" : " rows of `" + name + "`");
+    place = " in `" + std::string(spelling(instr.operation)) + "`";
+    if (!instr.source.empty()) place += " at " + instr.source;
   }
-  return Error{"RUN-INDEX", text};
+  switch (fault_.kind) {
+    case Fault::Kind::Index:
+      return Error{"RUN-INDEX",
+                   "index " + std::to_string(fault_.index) + " is outside of " + what + place};
+    case Fault::Kind::DivideByZero:
+      return Error{"RUN-DIV-ZERO", "an integer tensor is divided by zero" + place};
+    case Fault::Kind::NegativePower:
+      return Error{"RUN-VALUE", "an integer is raised to a negative power" + place};
+  }
+  AXON_UNREACHABLE("fault");
 }
 
 // Worker 0 reads the cancel flag before a barrier and all obey after it, so that none waits for

@@ -35,7 +35,8 @@ class Executor {
 
   // One call. `inputs` by index of Phase::inputs (scalar inputs are ignored: they are symbols),
   // `states` by StateId, with the storage and the strides of the store; contents are read and
-  // written in place. Errors: RUN-SHAPE, RUN-OVERFLOW, RUN-INDEX, MEM-ALLOC.
+  // written in place. Errors: RUN-SHAPE, RUN-OVERFLOW, RUN-INDEX, RUN-DIV-ZERO, RUN-VALUE,
+  // MEM-ALLOC.
   Result<RunStatus> run(const Bindings& symbols, const View* inputs, const View* states,
                         const CancelFlag* cancel = nullptr);
 
@@ -80,7 +81,7 @@ class Executor {
   void count(size_t instr, uint64_t begin);
   void count_reads(size_t instr, size_t slot, InstrCost& cost) const;
   Error unknown(const char* what, const std::string& source) const;
-  Error outside() const;
+  Error fault() const;
 
   const BoundProgram* bound_;
   const BoundPhase* bound_phase_;
@@ -98,7 +99,7 @@ class Executor {
   bool resolved_ = false, counting_ = false;
   bool stop_[2] = {false, false};
   bool cancelled_ = false;
-  IndexFault fault_;
+  Fault fault_;
   uint32_t arena_generation_ = 0;
   int64_t arena_bytes_ = 0, scratch_bytes_ = 0;
 };

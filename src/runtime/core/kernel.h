@@ -63,15 +63,21 @@ struct ParamSlot {
 
 struct KernelArgs;
 
-// The first index of a call that lies outside of what it indexes. Kernels read and write nothing
-// there and note it; parts may do so at the same time.
-struct IndexFault {
+// The first operand of a call that an operation is not defined for. Kernels go on as if it were
+// harmless and note it; parts may do so at the same time.
+struct Fault {
+  enum class Kind : uint8_t {
+    Index,          // outside of what it indexes, where nothing is read or written
+    DivideByZero,   // of integers
+    NegativePower,  // of an integer
+  } kind = Kind::Index;
   std::atomic<bool> taken{false};
   const KernelArgs* where = nullptr;
   int64_t index = 0, count = 0;
 
-  void note(const KernelArgs& args, int64_t at, int64_t items) {
+  void note(const KernelArgs& args, Kind what, int64_t at = 0, int64_t items = 0) {
     if (taken.exchange(true, std::memory_order_relaxed)) return;
+    kind = what;
     where = &args;
     index = at;
     count = items;
@@ -97,13 +103,16 @@ struct KernelArgs {
   // Scratch of a part: workspace + part * workspace_part, 64-byte aligned, contents undefined.
   uint8_t* workspace = nullptr;
   int64_t workspace_part = 0;
-  IndexFault* fault = nullptr;
+  Fault* fault = nullptr;
 
   // Whether 0 ≤ index < count; if not, that is noted.
   bool inside(int64_t index, int64_t count) const {
     if (index >= 0 && index < count) return true;
-    if (fault != nullptr) fault->note(*this, index, count);
+    if (fault != nullptr) fault->note(*this, Fault::Kind::Index, index, count);
     return false;
+  }
+  void undefined(Fault::Kind kind) const {
+    if (fault != nullptr) fault->note(*this, kind);
   }
   uint8_t* scratch(int part) const { return workspace + part * workspace_part; }
   bool has(int slot) const { return params[slot].present; }

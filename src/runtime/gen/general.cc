@@ -67,7 +67,8 @@ NamedTensor tensor(std::string name, const Tensor& value) {
   return t;
 }
 
-void add_leaves(const std::string& name, const Datum& value, std::vector<NamedTensor>& out) {
+void add_leaves(const std::string& name, const Datum& value, std::vector<NamedTensor>& out,
+                std::vector<NamedText>* rest) {
   switch (value.kind) {
     case Datum::Kind::Tensor:
       out.push_back(tensor(name, *value.tensor));
@@ -84,9 +85,11 @@ void add_leaves(const std::string& name, const Datum& value, std::vector<NamedTe
     case Datum::Kind::List:
     case Datum::Kind::Tuple:
       for (size_t i = 0; i < value.size(); ++i)
-        add_leaves(name + "." + std::to_string(i), value[i], out);
+        add_leaves(name + "." + std::to_string(i), value[i], out, rest);
+      if (value.size() == 0 && rest != nullptr) rest->push_back({name, "an empty list"});
       return;
     default:
+      if (rest != nullptr) rest->push_back({name, show(value)});
       return;
   }
 }
@@ -186,7 +189,8 @@ Result<Datum> GeneralModel::input(const Pattern& pattern, const std::string& nam
 
 Result<std::vector<NamedTensor>> GeneralModel::forward(std::string_view phase,
                                                        const std::vector<NamedTensor>& inputs,
-                                                       const CancelFlag* cancel) {
+                                                       const CancelFlag* cancel,
+                                                       std::vector<NamedText>* rest) {
   std::vector<Datum> data;
   const NamedTensor* ids = find(inputs, "input_ids");
   const Pattern any;
@@ -217,7 +221,7 @@ Result<std::vector<NamedTensor>> GeneralModel::forward(std::string_view phase,
   std::vector<NamedTensor> out;
   for (size_t i = 0; i < results->size(); ++i) {
     const std::string& name = main().outputs[i].name;
-    if (!cached || by_hand || !is_cache_name(name)) add_leaves(name, (*results)[i], out);
+    if (!cached || by_hand || !is_cache_name(name)) add_leaves(name, (*results)[i], out, rest);
   }
   return out;
 }

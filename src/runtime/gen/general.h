@@ -13,6 +13,8 @@ namespace axon::runtime {
 
 struct NamedTensor;
 
+struct NamedText;
+
 class GeneralModel {
  public:
   // Program, source and pool must outlive it.
@@ -22,10 +24,11 @@ class GeneralModel {
 
   const Routine& main() const { return program_->routines[program_->phases[0].routine]; }
   // A call by names, as Model::forward. `score` asks for no cache. Leaves of lists and tuples are
-  // `name.0`, `name.1.2`; numbers are tensors of rank 0; null leaves of results are left out.
+  // `name.0`, `name.1.2`; numbers are tensors of rank 0; other leaves of results go to `rest`.
   Result<std::vector<NamedTensor>> forward(std::string_view phase,
                                            const std::vector<NamedTensor>& inputs,
-                                           const CancelFlag* cancel);
+                                           const CancelFlag* cancel,
+                                           std::vector<NamedText>* rest = nullptr);
   // A call by position. Nothing when cancelled.
   Result<std::optional<std::vector<Datum>>> call(std::vector<Datum> inputs,
                                                  const CancelFlag* cancel) {

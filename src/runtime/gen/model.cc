@@ -8,6 +8,8 @@
 #include "runtime/core/number.h"
 #include "runtime/gen/roles.h"
 #include "runtime/gen/states.h"
+#include "source/diag.h"
+#include "support/check.h"
 
 namespace axon::runtime {
 
@@ -237,6 +239,39 @@ Result<void> bind_scalar(const Input& input, const std::vector<NamedTensor>& giv
   return {};
 }
 
+std::string axis_text(size_t axis, const std::string& input) {
+  return "axis " + std::to_string(axis) + " of input `" + input + "`";
+}
+
+// What bind_shape() met: the axis, its size, and the axis that gave the dimension another.
+Error clash_error(const Program& program, const Phase& phase, size_t index,
+                  const std::vector<int64_t>& actual, const Bindings& bindings) {
+  const Input& input = phase.inputs[index];
+  auto symbol_at = [&](const Input& of, size_t axis) {
+    const IntExpr& e = program.ints[of.shape[axis]];
+    return e.kind == IntExpr::Kind::Sym ? e.sym : SymId{};
+  };
+  for (size_t a = 0; a < input.shape.size(); ++a) {
+    const SymId symbol = symbol_at(input, a);
+    if (!symbol.valid() || !has_symbol(bindings, symbol)) continue;
+    const int64_t bound = bindings.values[static_cast<size_t>(symbol.index)];
+    if (bound == actual[a]) continue;
+    std::string from;
+    for (size_t i = 0; i <= index && from.empty(); ++i) {
+      const Input& other = phase.inputs[i];
+      for (size_t b = 0; b < other.shape.size() && from.empty(); ++b) {
+        if (symbol_at(other, b) == symbol && (i < index || b < a))
+          from = " (" + axis_text(b, other.name) + ")";
+      }
+    }
+    const std::vector<DiagArg> args{axis_text(a, input.name), actual[a],
+                                    "`" + program.symbols[symbol].name + "`",
+                                    std::to_string(bound) + from};
+    return Error{"RUN-SHAPE", format_message(diag_info(Diag::RunShape).format, args)};
+  }
+  AXON_UNREACHABLE("sizes that clash");
+}
+
 Result<void> bind_tensor(const Program& program, const Phase& phase, size_t index,
                          const std::vector<NamedTensor>& given, CallInputs& call) {
   const Input& input = phase.inputs[index];
@@ -259,7 +294,7 @@ Result<void> bind_tensor(const Program& program, const Phase& phase, size_t inde
     AXON_TRY(shape.back(), store_width(phase, given, *t));
   }
   if (!bind_shape(program, input.shape, shape.data(), call.bindings)) {
-    return Error{"RUN-SHAPE", "input `" + input.name + "` has sizes that other inputs contradict"};
+    return clash_error(program, phase, index, shape, call.bindings);
   }
   call.bytes[index] = converted(*t, input.dtype, shape);
   View& view = call.views[index];
@@ -388,8 +423,9 @@ bool Model::takes_exactly(std::string_view phase_name,
 
 Result<std::vector<NamedTensor>> Model::forward(std::string_view phase_name,
                                                 const std::vector<NamedTensor>& inputs,
-                                                const CancelFlag* cancel) {
-  if (general_ != nullptr) return general_->forward(phase_name, inputs, cancel);
+                                                const CancelFlag* cancel,
+                                                std::vector<NamedText>* rest) {
+  if (general_ != nullptr) return general_->forward(phase_name, inputs, cancel, rest);
   const NamedTensor* mask = find_input(inputs, "attn_mask");
   const bool padded = mask != nullptr && has_zero(*mask);
   const int index = choose_phase(phase_name, inputs);

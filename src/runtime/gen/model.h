@@ -32,6 +32,12 @@ struct NamedTensor {
   std::string bytes;
 };
 
+// A text, null or empty list of a result, as it is shown.
+struct NamedText {
+  std::string name;
+  std::string text;
+};
+
 class Model {
  public:
   // The source must outlive the model. `pool`: workers that are there already, else
@@ -61,9 +67,11 @@ class Model {
   // length. The variant with a mask is taken when a mask is given, or when there is no other.
   // Integers and booleans are converted as the phase needs them.
   // Errors: RUN-INPUT, RUN-RANK, RUN-SHAPE and those of the executor.
+  // What of the result is no tensor and no number goes to `rest`.
   Result<std::vector<NamedTensor>> forward(std::string_view phase,
                                            const std::vector<NamedTensor>& inputs,
-                                           const CancelFlag* cancel = nullptr);
+                                           const CancelFlag* cancel = nullptr,
+                                           std::vector<NamedText>* rest = nullptr);
 
   // Whether that call is of these inputs and of no other optional ones, as they are; else the
   // program has to be planned for them.

@@ -89,7 +89,7 @@ int64_t floor_div(int64_t a, int64_t b) {
   return a / b - (a % b != 0 && (a < 0) != (b < 0) ? 1 : 0);
 }
 
-// Wraps around on overflow. Division by zero gives 0: shapes guarantee nothing about values.
+// Wraps around on overflow. What is undefined is noted by check_integer() and gives any number.
 int64_t binary_int(BinaryCode code, int64_t a, int64_t b) {
   const auto ua = static_cast<uint64_t>(a), ub = static_cast<uint64_t>(b);
   switch (code) {
@@ -137,6 +137,12 @@ void each(const KernelArgs& args, const View* const (&operands)[N], int part, in
   const Share share = share_of(y.count(), 16, part, parts);
   Walk<N> at(y, y.rank, operands, share.begin);
   for (int64_t n = share.begin; n < share.end; ++n, at.next()) body(at);
+}
+
+void check_integer(const KernelArgs& args, BinaryCode code, int64_t b) {
+  const bool divides = code == BinaryCode::Div || code == BinaryCode::Mod;
+  if (divides && b == 0) args.undefined(Fault::Kind::DivideByZero);
+  if (code == BinaryCode::Pow && b < 0) args.undefined(Fault::Kind::NegativePower);
 }
 
 void move_element(const View& x, int64_t from, const View& y, int64_t to) {
@@ -237,8 +243,9 @@ void binary(const KernelArgs& args, int part, int parts) {
       store_at(y, at.offset(2),
                binary_float(code, load_at(a, at.offset(0)), load_at(b, at.offset(1))));
     } else {
-      store_int_at(y, at.offset(2),
-                   binary_int(code, load_int_at(a, at.offset(0)), load_int_at(b, at.offset(1))));
+      const int64_t right = load_int_at(b, at.offset(1));
+      check_integer(args, code, right);
+      store_int_at(y, at.offset(2), binary_int(code, load_int_at(a, at.offset(0)), right));
     }
   });
 }
@@ -258,8 +265,9 @@ void binary_scalar(const KernelArgs& args, int part, int parts) {
                reversed ? binary_float(code, scalar, v) : binary_float(code, v, scalar));
     } else {
       const int64_t v = load_int_at(x, at.offset(0));
-      store_int_at(y, at.offset(1),
-                   reversed ? binary_int(code, value.i, v) : binary_int(code, v, value.i));
+      const int64_t left = reversed ? value.i : v, right = reversed ? v : value.i;
+      check_integer(args, code, right);
+      store_int_at(y, at.offset(1), binary_int(code, left, right));
     }
   });
 }
