@@ -42,8 +42,7 @@ void put_pragma(Module& module, std::string_view name, const std::vector<std::st
 }
 
 // The program as a module: its stage first, MAIN's interface defaults in its head.
-Module module_of(const Program& program,
-                 const MainDefaults& main_defaults, Level level,
+Module module_of(const Program& program, const MainDefaults& main_defaults, Level level,
                  std::string_view stage, Session& session) {
   Module out = as_module(program);
   std::erase_if(out.pragmas,
