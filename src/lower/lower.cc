@@ -196,8 +196,9 @@ std::vector<NameId> output_names(const Definition& def, size_t count, const std:
     const Expr* e = i < values.size() ? &session.ast[values[i]] : nullptr;
     while (e && e->kind() == ExprKind::Ascribe) e = &session.ast[e->as<Ascribe>().value];
     const Name* plain = e ? e->get<Name>() : nullptr;
-    if (plain && !is_temporary(session.names.text(plain->name))) {
-      out.push_back(source_name(plain->name, session.names));
+    const NameId name = plain ? source_name(plain->name, session.names) : NameId{};
+    if (plain && !is_temporary(session.names.text(name))) {
+      out.push_back(name);
     } else {
       out.push_back(count == 1 ? logits : session.names.intern("out" + std::to_string(i)));
     }

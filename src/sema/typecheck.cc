@@ -211,9 +211,16 @@ std::vector<TypedConstraint> Checker::constraints_of(Frame& f) {
     }
     return true;
   };
+  auto of_header = [&](DimId dim) {  // a name that only a branch gives is its own matter
+    for (SymbolId s : d_.symbols(dim)) {
+      if (d_.symbol(s).kind == SymbolKind::Variable && f.declared.count(s) == 0) return false;
+    }
+    return true;
+  };
   std::vector<DimConstraint> violated;
   for (const DimConstraint& c : f.u.open_constraints(violated)) {
     if (!ours(c.left) || !ours(c.right)) continue;
+    if (c.guarded && !(of_header(c.left) && of_header(c.right))) continue;
     bool equal = c.kind == DimConstraint::Kind::Equal;
     std::vector<TypedGuard> guards;
     if (c.guarded && c.branch >= 0) guards = f.guards[static_cast<size_t>(c.branch)];

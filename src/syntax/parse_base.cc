@@ -72,6 +72,17 @@ Target ParserBase::expect_ident(std::string_view role) {
   return {token.name, span(token)};
 }
 
+// The name of a value. One that means something else wherever an expression starts could never be
+// read.
+Target ParserBase::expect_local(std::string_view role) {
+  for (Word word : {Word::Do, Word::If, Word::True, Word::False, Word::Null}) {
+    if (!at_word(word)) continue;
+    unexpected(role);
+    return {};
+  }
+  return expect_ident(role);
+}
+
 std::string ParserBase::source_text(Span where, size_t limit) const {
   std::string_view text = files_.text(file_).substr(static_cast<size_t>(where.begin),
                                                     static_cast<size_t>(where.end - where.begin));

@@ -257,7 +257,7 @@ Param Parser::parse_param() {
   Param param;
   int32_t begin = here();
   bool has_default = accept(Tok::Question);
-  param.name = expect_ident("a parameter").name;
+  param.name = expect_local("a parameter").name;
   if (has_default) {
     expect(Tok::Equal, "`=` and a default");
     param.default_value = parse_default();

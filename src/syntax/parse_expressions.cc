@@ -69,7 +69,7 @@ ExprId Parser::parse_bind_function(ExprId value, int32_t begin) {
   take();
   In in(*this, "the function after `>>=`");
   expect(Tok::Backslash);
-  Target var = expect_ident("a variable");
+  Target var = expect_local("a variable");
   expect(Tok::RArrow);
   Nest nest(*this, false);
   ExprId body = parse_expr();

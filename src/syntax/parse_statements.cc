@@ -201,7 +201,7 @@ void Parser::join_misspelt_else() {
 std::vector<Target> Parser::parse_targets(std::string_view role) {
   std::vector<Target> targets;
   do {
-    targets.push_back(expect_ident(role));
+    targets.push_back(expect_local(role));
   } while (accept(Tok::Comma));
   return targets;
 }
@@ -285,7 +285,7 @@ StmtId Parser::add_loop(Loop& loop, int32_t begin) {
 
 void Parser::parse_for_header(Loop& loop, int32_t begin) {
   parse_for_scope(loop);
-  Target var = expect_ident("a loop variable");
+  Target var = expect_local("a loop variable");
   loop.var = var.name;
   loop.var_span = var.span;
   expect(Tok::LArrow);

@@ -94,6 +94,7 @@ class ParserBase {
   bool is_word(const Token& token, Word word) const;
 
   Target expect_ident(std::string_view role);
+  Target expect_local(std::string_view role);
   // The report, or null where this statement has one already.
   [[gnu::noinline]] Diagnostic* unexpected(std::string_view expected);
   std::string shown(const Token& token) const;

@@ -116,6 +116,7 @@ DimId DimTable::substitute(DimId dim, function_ref<DimId(SymbolId)> map) {
     }
     return out;
   };
+  if (as_integer(dim)) return dim;
   const Polynomial p = impl_->poly(dim);  // a copy: the store grows below
   DimId sum = integer(0);
   for (const Term& term : p.terms) {
@@ -163,6 +164,7 @@ std::optional<int64_t> DimTable::evaluate(
     }
     return out;
   };
+  if (std::optional<int64_t> integer = as_integer(dim)) return integer;
   int64_t sum = 0;
   for (const Term& term : impl_->poly(dim).terms) {
     int64_t num = std::abs(term.coefficient.num);

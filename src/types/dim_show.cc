@@ -145,13 +145,11 @@ struct DimTreeBuilder {
   }
 
   Tree poly(const Polynomial& p) const {
+    if (auto constant = poly_constant(p); constant && constant->is_integer())
+      return integer_tree(constant->num);
     std::vector<Tree> plus;
     std::vector<Tree> minus;
     for (const Term& t : p.terms) (t.coefficient.num > 0 ? plus : minus).push_back(term(t));
-    if (plus.empty() && minus.empty()) return integer_tree(0);
-    if (plus.empty() && minus.size() == 1 && minus[0].kind == Kind::Integer) {
-      return integer_tree(-minus[0].value);
-    }
     sort(plus);
     sort(minus);
     Tree out = plus.empty() ? integer_tree(0) : std::move(plus[0]);

@@ -64,7 +64,14 @@ bool normalise(std::vector<Term>& terms) {
   return terms.size() <= kMaxTerms;
 }
 
+// The least integer has no opposite: it stands alone, and sums with it are not known.
+bool has_least(const Polynomial& p) {
+  return p.is_constant() && !p.terms.empty() && p.terms[0].coefficient.num == INT64_MIN;
+}
+
 PolynomialResult sum(const Polynomial& a, const Polynomial& b, int64_t sign) {
+  if (b.terms.empty()) return a;
+  if (has_least(a) || has_least(b)) return {};
   Polynomial out;
   out.terms.reserve(a.terms.size() + b.terms.size());
   out.terms = a.terms;
