@@ -30,9 +30,11 @@ def layer_norm(
 ) -> Array:
     """Gives the last axis mean zero and variance one, in float32 within."""
     wide = x.astype(jnp.float32)
-    centred = wide - wide.mean(-1, keepdims=True)
-    scale = lax.rsqrt(jnp.square(centred).mean(-1, keepdims=True) + eps)
-    y = (centred * scale).astype(x.dtype) * weight
+    # Held apart: XLA would compute them again for every element that they scale.
+    mean = lax.optimization_barrier(wide.mean(-1, keepdims=True))
+    variance = jnp.square(wide - mean).mean(-1, keepdims=True)
+    scale = lax.optimization_barrier(lax.rsqrt(variance + eps))
+    y = ((wide - mean) * scale).astype(x.dtype) * weight
     return y if bias is None else y + bias
 
 
@@ -74,10 +76,14 @@ def attend(
         scores += bias.reshape(bias.shape[0], *parts, *bias.shape[2:])
     if keep is not None:
         scores = jnp.where(keep[:, :, None], scores, jnp.finfo(scores.dtype).min)
-    weights = jax.nn.softmax(scores, axis=-1).astype(v.dtype)
+    weights = jnp.exp(scores - lax.stop_gradient(scores.max(-1, keepdims=True)))
     mixed = jnp.einsum(
-        "bghst,bgtd->bghsd", weights, v, preferred_element_type=jnp.float32
+        "bghst,bgtd->bghsd",
+        weights.astype(v.dtype),
+        v,
+        preferred_element_type=jnp.float32,
     )
+    mixed /= weights.sum(-1, keepdims=True)
     return mixed.reshape(batch, heads, count, -1).astype(v.dtype)
 
 

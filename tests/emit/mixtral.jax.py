@@ -67,10 +67,14 @@ def attend(
         scores += bias.reshape(bias.shape[0], *parts, *bias.shape[2:])
     if keep is not None:
         scores = jnp.where(keep[:, :, None], scores, jnp.finfo(scores.dtype).min)
-    weights = jax.nn.softmax(scores, axis=-1).astype(v.dtype)
+    weights = jnp.exp(scores - lax.stop_gradient(scores.max(-1, keepdims=True)))
     mixed = jnp.einsum(
-        "bghst,bgtd->bghsd", weights, v, preferred_element_type=jnp.float32
+        "bghst,bgtd->bghsd",
+        weights.astype(v.dtype),
+        v,
+        preferred_element_type=jnp.float32,
     )
+    mixed /= weights.sum(-1, keepdims=True)
     return mixed.reshape(batch, heads, count, -1).astype(v.dtype)
 
 

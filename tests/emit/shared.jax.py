@@ -34,9 +34,11 @@ def layer_norm(
 ) -> Array:
     """Gives the last axis mean zero and variance one, in float32 within."""
     wide = x.astype(jnp.float32)
-    centred = wide - wide.mean(-1, keepdims=True)
-    scale = lax.rsqrt(jnp.square(centred).mean(-1, keepdims=True) + eps)
-    y = (centred * scale).astype(x.dtype) * weight
+    # Held apart: XLA would compute them again for every element that they scale.
+    mean = lax.optimization_barrier(wide.mean(-1, keepdims=True))
+    variance = jnp.square(wide - mean).mean(-1, keepdims=True)
+    scale = lax.optimization_barrier(lax.rsqrt(variance + eps))
+    y = ((wide - mean) * scale).astype(x.dtype) * weight
     return y if bias is None else y + bias
 
 

@@ -1,7 +1,7 @@
 """t5 as JAX functions, written by axon 0.
 
 Made again by: axon compile t5
-Hash of the program and its configuration: 84289ce1c0c9b72b
+Hash of the program and its configuration: d3f408116d8cc7f5
 """
 
 import json
@@ -60,10 +60,14 @@ def attend(
         scores += bias.reshape(bias.shape[0], *parts, *bias.shape[2:])
     if keep is not None:
         scores = jnp.where(keep[:, :, None], scores, jnp.finfo(scores.dtype).min)
-    weights = jax.nn.softmax(scores, axis=-1).astype(v.dtype)
+    weights = jnp.exp(scores - lax.stop_gradient(scores.max(-1, keepdims=True)))
     mixed = jnp.einsum(
-        "bghst,bgtd->bghsd", weights, v, preferred_element_type=jnp.float32
+        "bghst,bgtd->bghsd",
+        weights.astype(v.dtype),
+        v,
+        preferred_element_type=jnp.float32,
     )
+    mixed /= weights.sum(-1, keepdims=True)
     return mixed.reshape(batch, heads, count, -1).astype(v.dtype)
 
 
