@@ -86,6 +86,8 @@ class LinearPart(nn.Module):
 # rows oneDNN takes either layout faster than `F.linear` does; its own layout takes few rows in half
 # the time, and in bfloat16 one row too.
 ONEDNN = torch.ops.mkldnn
+# An operator's name holds for the whole process: each file that is loaded has its own.
+OWN_NAME = "".join(c if c.isascii() and c.isalnum() else "_" for c in __name__)
 
 
 def laid_out(weight: Tensor) -> Tensor:
@@ -94,7 +96,7 @@ def laid_out(weight: Tensor) -> Tensor:
     return weight.t().contiguous().t() if weight.shape[0] >= weight.shape[1] else weight
 
 
-@torch.library.custom_op("axon::linear_rows", mutates_args=())
+@torch.library.custom_op(f"axon::{OWN_NAME}_linear_rows", mutates_args=())
 def linear_rows(x: Tensor, weight: Tensor, bias: Tensor | None) -> Tensor:
     """[..., in] -> [..., out] by oneDNN, as it is where `torch.compile` would copy the weight."""
     return ONEDNN._linear_pointwise(x, weight, bias, "none", [], "")
