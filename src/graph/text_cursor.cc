@@ -232,11 +232,10 @@ std::string Cursor::path_text() {
 
 // ---- types and dims ------------------------------------------------------------------------
 
-SymbolId Cursor::symbol() {
+SymbolId Cursor::symbol(SymbolKind kind) {
   NameId id = name();
   if (failed_) return {};
-  SymbolKind kind = SymbolKind::Variable;
-  if (pos_ < text_.size()) {
+  if (kind == SymbolKind::Variable && pos_ < text_.size()) {
     if (auto mark = words::read_mark(text_[pos_])) {
       kind = *mark;
       ++pos_;
@@ -251,7 +250,7 @@ TypeId Cursor::tensor() {
   do {
     Axis axis;
     if (accept(".."))
-      axis.run = symbol();
+      axis.run = symbol(SymbolKind::Run);
     else
       axis.dim = dim();
     axes.push_back(axis);
@@ -296,7 +295,7 @@ TypeId Cursor::type_part() {
   if (word == "_") fail("a missing type inside of a type");
   auto plain = words::read_plain_type(word);
   if (!plain) {
-    SymbolId variable = symbol();
+    SymbolId variable = symbol(SymbolKind::Type);
     return ok() ? types_.variable(variable) : TypeId{};
   }
   pos_ += word.size();

@@ -47,7 +47,7 @@ class Cursor {
   Number number();
   std::string string();     // in double quotes
   std::string path_text();  // up to an unescaped `.`, `{`, `'` or joint
-  SymbolId symbol();
+  SymbolId symbol(SymbolKind kind = SymbolKind::Variable);  // a mark after a dim says its kind
   TypeId type();
   DimId dim();
 

@@ -7,7 +7,7 @@ namespace axon::graph::words {
 namespace {
 
 constexpr std::string_view kDTypes[] = {"", "bool", "i32", "i64", "f16", "bf16", "f32"};
-constexpr std::string_view kMarks[] = {"", "!", "^", "~", "#"};
+constexpr std::string_view kMarks[] = {"", "!", "^", "~", "#", "", ""};
 constexpr std::string_view kRelations[] = {"==",      "!=",       "<=",      "<",
                                            "is true", "is false", "is null", "is not null"};
 constexpr TypeKind kPlain[] = {TypeKind::Error, TypeKind::Any,    TypeKind::Null,
@@ -31,7 +31,7 @@ std::string_view mark(SymbolKind kind) { return kMarks[static_cast<size_t>(kind)
 
 std::optional<SymbolKind> read_mark(char c) {
   for (size_t i = 1; i < std::size(kMarks); ++i) {
-    if (kMarks[i][0] == c) return static_cast<SymbolKind>(i);
+    if (!kMarks[i].empty() && kMarks[i][0] == c) return static_cast<SymbolKind>(i);
   }
   return {};
 }

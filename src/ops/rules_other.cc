@@ -12,7 +12,7 @@ bool has_run(const Axes& axes) {
   return std::any_of(axes.begin(), axes.end(), [](const Axis& a) { return a.is_run(); });
 }
 
-Axis fresh_run(RuleCall& c) { return {{}, c.dims.fresh("R", SymbolKind::Variable)}; }
+Axis fresh_run(RuleCall& c) { return {{}, c.dims.fresh("R", SymbolKind::Run)}; }
 
 // The first argument that is not a path.
 size_t first_value(const RuleCall& c) { return op_signature(c.op).path_slots; }
@@ -50,7 +50,7 @@ RuleResult rule_Declared(RuleCall& c) {
     case Op::ConfigList: {
       TypeId given = c.args.size() > 1 ? c.types.strip_optional(c.args[1].type) : TypeId{};
       if (given.valid() && c.types.kind(given) == TypeKind::List) return c.result(given);
-      return c.result(c.types.list(c.types.variable(c.dims.fresh("T", SymbolKind::Variable))));
+      return c.result(c.types.list(c.types.variable(c.dims.fresh("T", SymbolKind::Type))));
     }
     case Op::Shape: {
       Axes axes = c.axes(0);
@@ -79,7 +79,7 @@ RuleResult rule_Declared(RuleCall& c) {
       return c.result(c.tensor(std::move(axes)));
     }
     case Op::ListInit:
-      return c.result(c.types.list(c.types.variable(c.dims.fresh("T", SymbolKind::Variable))));
+      return c.result(c.types.list(c.types.variable(c.dims.fresh("T", SymbolKind::Type))));
     case Op::ListLength: {
       Known known;
       if (c.is_null(0)) known = Known::of(c.dims.integer(0));

@@ -30,10 +30,10 @@ TypeId needed_type(std::string_view text, Unifier& u) {
   if (text == "Path") return t.path();
   if (text == "List[Dim]") return t.list(t.dim());
   if (text == "List[T]") {
-    return t.list(t.variable(u.dims().fresh("T", SymbolKind::Variable)));
+    return t.list(t.variable(u.dims().fresh("T", SymbolKind::Type)));
   }
   if (text.substr(0, 6) == "Tensor") {
-    return t.tensor({Axis{{}, u.dims().fresh("R", SymbolKind::Variable)}});
+    return t.tensor({Axis{{}, u.dims().fresh("R", SymbolKind::Run)}});
   }
   return {};
 }

@@ -90,7 +90,7 @@ TypeId TypeReader::tensor(const TypeNamed& node) {
     bool run = e.kind() == DimExprKind::Variadic;
     runs += run ? 1 : 0;
     if (run) {
-      axes.push_back({{}, d_.symbol(e.as<DimVariadic>().name, SymbolKind::Variable)});
+      axes.push_back({{}, d_.symbol(e.as<DimVariadic>().name, SymbolKind::Run)});
     } else {
       axes.push_back({dim(arg.dim), {}});
     }
@@ -118,7 +118,7 @@ TypeId TypeReader::named(const TypeNamed& node) {
   if (name == "Null") return t_.null();
   if (name == "Any") return t_.any();
   if (name.find('.') != name.npos) return fail("type `" + std::string(name) + "` is unknown");
-  return t_.variable(d_.symbol(node.name, SymbolKind::Variable));
+  return t_.variable(d_.symbol(node.name, SymbolKind::Type));
 }
 
 TypeId TypeReader::type(TypeExprId id) {

@@ -461,12 +461,13 @@ void Checker::export_facts(Frame& g, Summary& out) {
   };
   for (SymbolId symbol : out.symbols) {
     if (!g.u.is_bound(symbol)) continue;
-    if (TypeId type = g.u.binding_of_variable(symbol); type.valid()) {
-      out.variables.emplace_back(symbol, type);
+    SymbolKind kind = d_.symbol(symbol).kind;
+    if (kind == SymbolKind::Type) {
+      out.variables.emplace_back(symbol, g.u.binding_of_variable(symbol));
       continue;
     }
-    if (auto axes = g.u.binding_of_run(symbol); !axes.empty()) {
-      out.runs.emplace_back(symbol, axes);
+    if (kind == SymbolKind::Run) {
+      out.runs.emplace_back(symbol, g.u.binding_of_run(symbol));
       continue;
     }
     DimId dim = g.u.resolve(d_.of(symbol));

@@ -190,7 +190,7 @@ Value Checker::eval_list(Frame& f, const std::vector<ExprId>& items, bool tuple,
   if (tuple && item_types.size() == 1) return {item_types[0], known[0]};
   Known all = any_known || items.empty() ? Known::list(std::move(known)) : Known{};
   if (tuple) return {t_.tuple(std::move(item_types)), std::move(all)};
-  if (!item.valid()) item = t_.variable(d_.fresh("T", SymbolKind::Variable));
+  if (!item.valid()) item = t_.variable(d_.fresh("T", SymbolKind::Type));
   return {t_.list(item), std::move(all)};
 }
 

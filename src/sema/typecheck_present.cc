@@ -48,8 +48,7 @@ class Presenter {
     if (!d_.symbol(s).generated) return s;
     auto [it, added] = runs_.try_emplace(s);
     if (added)
-      it->second =
-          d_.symbol(names_.intern("_R" + std::to_string(runs_.size())), SymbolKind::Variable);
+      it->second = d_.symbol(names_.intern("_R" + std::to_string(runs_.size())), SymbolKind::Run);
     return it->second;
   }
 
@@ -75,7 +74,7 @@ class Presenter {
     auto [it, added] = variables_.try_emplace(s);
     if (added) {
       NameId name = names_.intern("_T" + std::to_string(variables_.size()));
-      it->second = t_.variable(d_.symbol(name, SymbolKind::Variable));
+      it->second = t_.variable(d_.symbol(name, SymbolKind::Type));
     }
     return it->second;
   }

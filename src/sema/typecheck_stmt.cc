@@ -67,7 +67,7 @@ std::vector<Value> Checker::split(Frame& f, const Value& value, size_t count, Sp
     case TypeKind::Variable: {
       std::vector<TypeId> items;
       for (size_t i = 0; i < count; ++i)
-        items.push_back(t_.variable(d_.fresh("T", SymbolKind::Variable)));
+        items.push_back(t_.variable(d_.fresh("T", SymbolKind::Type)));
       TypeId tuple = t_.tuple(items);
       UnifyNotes notes;
       f.u.unify(type, tuple, tuple, notes);

@@ -45,8 +45,8 @@ DimId Checker::dim_name(Frame& f, NameId name, Span span) {
 SymbolId Checker::run_of(Frame& f, NameId name) {
   auto [it, added] = f.runs.try_emplace(name);
   if (added) {
-    it->second = f.generic ? d_.symbol(name, SymbolKind::Variable)
-                           : d_.fresh(s_.names.text(name), SymbolKind::Variable);
+    it->second = f.generic ? d_.symbol(name, SymbolKind::Run)
+                           : d_.fresh(s_.names.text(name), SymbolKind::Run);
   }
   return it->second;
 }
@@ -125,8 +125,8 @@ TypeId Checker::named_type(Frame& f, const TypeNamed& named, Span span) {
       }
       auto [it, added] = f.variables.try_emplace(named.name);
       if (added) {
-        SymbolId symbol = f.generic ? d_.symbol(named.name, SymbolKind::Variable)
-                                    : d_.fresh(name, SymbolKind::Variable);
+        SymbolId symbol =
+            f.generic ? d_.symbol(named.name, SymbolKind::Type) : d_.fresh(name, SymbolKind::Type);
         it->second = t_.variable(symbol);
       }
       return it->second;
@@ -255,7 +255,7 @@ void Checker::declare(Frame& f, const std::vector<Value>* arguments) {
   std::vector<Known> integers = integer_parameters(f, arguments);
   for (size_t i = 0; i < params.size(); ++i) {
     TypeId formal = params[i].type.valid() ? type_of(f, params[i].type)
-                                           : t_.variable(d_.fresh("T", SymbolKind::Variable));
+                                           : t_.variable(d_.fresh("T", SymbolKind::Type));
     if (params[i].type.valid() && params[i].optional) formal = t_.optional(formal);
     if (arguments) {
       f.params.push_back(bind_argument(f, i, formal, (*arguments)[i], integers[i]));

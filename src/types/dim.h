@@ -15,13 +15,16 @@ namespace axon {
 
 AXON_ID(DimId);
 
-// What a dim atom is. Kinds differ in how unification treats them.
+// What a name in types stands for; names of different kinds are different, however they are spelt.
+// Kinds of dims differ in how unification treats them.
 enum class SymbolKind : uint8_t {
   Variable,  // a dimension variable of a definition, bound by its arguments (or fresh for a call)
   Rigid,     // a global constant (canonical name); may carry a value
   Param,     // a Dim/Int parameter named in a type (dependent dim)
   Unknown,   // printed `_d<n>`; equal only to itself
   Data,      // after specialisation: a length, position or count; never a buffer size
+  Run,       // `..S`, any number of axes: no dim
+  Type,      // a type variable: no dim
 };
 AXON_ID(SymbolId);
 struct Symbol {
