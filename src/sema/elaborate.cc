@@ -124,7 +124,7 @@ class Elaborator : public Rewriter {
         note_callee(session_.sink.report(Diag::ElabDupArg, arg.keyword_span,
                                          {name, names_.text(arg.keyword)}),
                     callee)
-            .note(Note::NoteFirstHere, ast_[slot].span);
+            .note(Note::NoteFirstHere, given_at(call, arg, slot));
         return false;
       }
       slot = arg.value;
@@ -137,6 +137,15 @@ class Elaborator : public Rewriter {
       return false;
     }
     return true;
+  }
+
+  // The name of the argument that gave `slot` before `again`, else its value.
+  Span given_at(const Call& call, const Arg& again, ExprId slot) const {
+    for (const Arg& arg : call.args) {
+      if (&arg != &again && arg.keyword == again.keyword && arg.keyword_span.valid())
+        return arg.keyword_span;
+    }
+    return ast_[slot].span;
   }
 
   void report_keyword(const Callee& callee, const Call& call, const Arg& arg) {

@@ -17,7 +17,7 @@ void Parser::parse_definition(Module& module) {
   In in(*this, "the head of definition", peek().name);
   DefName head = parse_def_name();
   if (at(Tok::ColonColon)) {
-    drop_signature("another signature");
+    drop_signature("another signature", head.span);
     parse_signature(std::move(head));
   } else if (at(Tok::LArrow)) {
     parse_global(module, std::move(head));
@@ -75,10 +75,12 @@ void Parser::parse_signature(DefName head) {
 }
 
 // The signature before is followed by something else than its definition.
-void Parser::drop_signature(std::string_view followed_by) {
+void Parser::drop_signature(std::string_view followed_by, Span follower) {
   if (!pending_) return;
-  sink_.report(Diag::AstSigName, pending_->head.span,
-               {names_.text(pending_->head.name), followed_by});
+  if (!follower.valid() && peek().kind != Tok::Eof) follower = span(peek());
+  Diagnostic& report = sink_.report(Diag::AstSigName, pending_->head.span,
+                                    {names_.text(pending_->head.name), followed_by});
+  if (follower.valid()) report.note(Note::NoteHere, follower, {"this follows it"});
   pending_.reset();
 }
 
@@ -161,7 +163,7 @@ void Parser::apply_types(Definition& definition, const Signature& signature, siz
 // ---- definitions ---------------------------------------------------------------------------
 
 void Parser::parse_global(Module& module, DefName head) {
-  drop_signature("a global binding");
+  drop_signature("a global binding", head.span);
   In in(*this, "the global binding", head.name);
   check_def_name(head);
   Definition definition;
@@ -188,7 +190,7 @@ void Parser::parse_head_and_body(Module& module, DefName head) {
   if (signature && signature->head.name != head.name) {
     pending_ = std::move(signature);
     signature.reset();
-    drop_signature("the definition of `" + std::string(names_.text(head.name)) + "`");
+    drop_signature("the definition of `" + std::string(names_.text(head.name)) + "`", head.span);
   }
   check_def_name(head);
   Definition definition;

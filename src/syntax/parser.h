@@ -48,7 +48,7 @@ class Parser : private ParserBase {
   ExprId parse_default();
   void parse_body(Definition& definition);
   void check_def_name(const DefName& head);
-  void drop_signature(std::string_view followed_by);
+  void drop_signature(std::string_view followed_by, Span follower = {});
   void apply_signature(Definition& definition, const DefName& head, const Signature& signature);
   void apply_types(Definition& definition, const Signature& signature, size_t path_types,
                    bool check_arity);
