@@ -5,11 +5,13 @@ else. Run as a program there: emit_alone.py MODULE FOLDER …, pairs of a module
 """
 
 import ast
+import concurrent.futures
 import importlib.metadata
 import importlib.util
 import pathlib
 import subprocess
 import sys
+import types
 import venv
 
 FRAMEWORK = ("torch", "numpy", "safetensors")
@@ -104,6 +106,27 @@ def type_faults(
     return done.stdout + done.stderr if done.returncode else ""
 
 
+def loaded(path: pathlib.Path, name: str) -> types.ModuleType:
+    """The file as a module of this name."""
+    spec = importlib.util.spec_from_file_location(name, path)
+    assert spec is not None and spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def load_side_by_side(paths: list[pathlib.Path], threads: int = 4) -> None:
+    """What the files register in the process is their own: threads load them at one time."""
+    with concurrent.futures.ThreadPoolExecutor(threads) as pool:
+        jobs = [
+            pool.submit(loaded, path, f"{path.stem}_{number}")
+            for number in range(threads)
+            for path in paths
+        ]
+        for job in jobs:
+            job.result()
+
+
 def main() -> None:
     words = [pathlib.Path(word) for word in sys.argv[1:]]
     foreign = [name for name in FOREIGN if importlib.util.find_spec(name)]
@@ -112,10 +135,7 @@ def main() -> None:
     import torch
 
     for path, folder in zip(words[::2], words[1::2]):
-        spec = importlib.util.spec_from_file_location(path.stem, path)
-        assert spec is not None and spec.loader is not None
-        module = importlib.util.module_from_spec(spec)
-        spec.loader.exec_module(module)
+        module = loaded(path, path.stem)
         kinds = [
             kind for kind in vars(module).values() if hasattr(kind, "from_pretrained")
         ]
@@ -126,6 +146,7 @@ def main() -> None:
                 model.generate(ids, max_new_tokens=3)
             else:
                 model(ids)
+    load_side_by_side(words[::2])
     print(f"{len(words) // 2} ran")
 
 
