@@ -353,8 +353,8 @@ class Resolver {
         global |= nodes[node].is_global;
       }
       text += nodes[cycle.nodes[0]].name;
-      Diagnostic& report = session_.sink.report(
-          global ? Diag::ResGlobalCycle : Diag::ResRecursion, cycle.span, {text});
+      Diagnostic& report = session_.sink.report(global ? Diag::ResGlobalCycle : Diag::ResRecursion,
+                                                cycle.span, {text});
       for (size_t i = 1; i < cycle.nodes.size(); ++i) {
         const size_t next = cycle.nodes[(i + 1) % cycle.nodes.size()];
         const CycleNode& node = nodes[cycle.nodes[i]];
