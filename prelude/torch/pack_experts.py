@@ -39,13 +39,29 @@ class ExpertBank(nn.Module):
             for number, part in enumerate(state.pop(prefix + self.key(name))):
                 state[f"{prefix}{number}.{name}"] = part
 
-    def stack(self, state: dict[str, Tensor], prefix: str, *_: Any) -> None:
+    def stack(
+        self,
+        state: dict[str, Tensor],
+        prefix: str,
+        _: Any,
+        __: bool,
+        missing: list[str],
+        ___: list[str],
+        errors: list[str],
+    ) -> None:
         """The reverse of `separate`."""
         for name in self.names:
-            keys = [f"{prefix}{number}.{name}" for number in range(self.count)]
-            if all(key in state for key in keys):
-                parts = [state.pop(key) for key in keys]
-                state[prefix + self.key(name)] = torch.stack(parts)
+            whole: Tensor = getattr(self, self.key(name)).detach().clone()
+            for number, own in enumerate(whole):
+                key = f"{prefix}{number}.{name}"
+                part = state.pop(key, None)
+                if part is None:
+                    missing.append(key)
+                elif part.shape != own.shape:
+                    errors.append(f"{key} is {part.shape}, needs {own.shape}")
+                else:
+                    own.copy_(part)
+            state[prefix + self.key(name)] = whole
 
     def one(self, number: int | Tensor, rows: Tensor) -> Tensor:
         """Rows through one expert."""

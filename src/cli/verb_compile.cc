@@ -73,7 +73,6 @@ int verb_compile(const Options& options) {
   driver::EmitOptions emit{compile.target, command_of(compile), version_number(),
                            compile.scan_layers};
   auto source = driver::emit_source(frontend, target->text, answers_of(*target), emit);
-  driver::point_at_program(*frontend.session);
   status = report_session(*frontend.session, options.common);
   if (status != 0) return status;
   if (!source) return report_error(source.error(), options.common);

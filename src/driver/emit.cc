@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "driver/config_notes.h"
 #include "emit/jax/emit.h"
 #include "emit/torch/emit.h"
 #include "graph/text.h"
@@ -122,7 +123,11 @@ Result<std::string> emit_source(Frontend& frontend, const ProgramText& text,
         {},
         -1,
         "leave it out"};
-  return choice.target->emit(request, session.types, session.sink);
+  Result<std::string> source = choice.target->emit(request, session.types, session.sink);
+  point_at_program(session);
+  add_config_notes(frontend);
+  session.sink.sort();
+  return source;
 }
 
 }  // namespace axon::driver

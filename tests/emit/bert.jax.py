@@ -340,6 +340,8 @@ def forward(
 
     input_ids [B, S], attn_mask [B, S],
     token_type_ids [B, S] -> logits [B, S, VOCAB].
+
+    Ids and positions outside of a table read another row of it.
     """
     if attn_mask is not None:
         attn_mask = attn_mask.astype(bool)

@@ -149,6 +149,8 @@ def forward(params: Params, input_ids: Array) -> Array:
     """The program `entangled` (entangled.axon:19).
 
     input_ids [B, S] -> logits [B, S, VOCAB].
+
+    Ids and positions outside of a table read another row of it.
     """
     first = linear(embed(input_ids, **params["words"]), **params["pair"]["first"])
     second = linear(

@@ -93,6 +93,14 @@ def shape_of_rows(x: Tensor, weight: Tensor, bias: Tensor | None) -> Tensor:
     return x.new_empty((*x.shape[:-1], weight.shape[0]))
 
 
+def convertible(weight: Tensor) -> Tensor:
+    """The weight, if its element type and device are ones that packed layers have."""
+    if weight.dtype in (torch.float32, torch.bfloat16) and weight.device.type == "cpu":
+        return weight
+    found = f"{weight.dtype} on {weight.device}"
+    raise TypeError(f"packed layers have no {found}: convert the model, then pack it")
+
+
 class LaidOutLinear(nn.Module):
     """A linear layer in float32 with the strides that suit one row."""
 
@@ -100,6 +108,10 @@ class LaidOutLinear(nn.Module):
         super().__init__()
         self.weight = nn.Parameter(laid_out(linear.weight), requires_grad=False)
         self.bias = linear.bias
+
+    def _apply(self, change: Callable[[Tensor], Tensor], recurse: bool = True) -> Any:
+        convertible(change(self.weight))
+        return super()._apply(change, recurse)
 
     def forward(self, x: Tensor) -> Tensor:
         """[..., in] -> [..., out]."""
@@ -139,7 +151,7 @@ class BlockedLinear(nn.Module):
         self.blocks = blocked(self.blocks)
 
     def _apply(self, change: Callable[[Tensor], Tensor], recurse: bool = True) -> Any:
-        self.blocks = blocked(change(self.weight))
+        self.blocks = blocked(convertible(change(self.weight)))
         return super()._apply(change, recurse)
 
     def unblock(self, state: dict[str, Tensor], prefix: str, _: Any) -> None:
@@ -179,7 +191,8 @@ def packed(layer: nn.Module, rows: int) -> nn.Module:
 
 
 def pack_linears(model: nn.Module, rows: int) -> None:
-    """Replaces linear layers by packed ones."""
+    """Replaces linear layers by packed ones; no parameter wants gradients from then on."""
+    model.requires_grad_(False)
     done: dict[nn.Module, nn.Module] = {}
     for module in list(model.modules()):
         for name, child in list(module.named_children()):
@@ -228,7 +241,7 @@ class Entangled(nn.Module):
     def pack_for_inference(self, rows: int = 1) -> "Entangled":
         """Lays weights out for fast inference, in place: the last step before it.
 
-        Names and values of `state_dict` stay as they are.
+        Names and values of `state_dict` stay as they are; no gradients from then on.
         """
         pack_linears(self, rows)
         return self

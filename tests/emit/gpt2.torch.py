@@ -141,6 +141,14 @@ def shape_of_rows(x: Tensor, weight: Tensor, bias: Tensor | None) -> Tensor:
     return x.new_empty((*x.shape[:-1], weight.shape[0]))
 
 
+def convertible(weight: Tensor) -> Tensor:
+    """The weight, if its element type and device are ones that packed layers have."""
+    if weight.dtype in (torch.float32, torch.bfloat16) and weight.device.type == "cpu":
+        return weight
+    found = f"{weight.dtype} on {weight.device}"
+    raise TypeError(f"packed layers have no {found}: convert the model, then pack it")
+
+
 class LaidOutLinear(nn.Module):
     """A linear layer in float32 with the strides that suit one row."""
 
@@ -148,6 +156,10 @@ class LaidOutLinear(nn.Module):
         super().__init__()
         self.weight = nn.Parameter(laid_out(linear.weight), requires_grad=False)
         self.bias = linear.bias
+
+    def _apply(self, change: Callable[[Tensor], Tensor], recurse: bool = True) -> Any:
+        convertible(change(self.weight))
+        return super()._apply(change, recurse)
 
     def forward(self, x: Tensor) -> Tensor:
         """[..., in] -> [..., out]."""
@@ -187,7 +199,7 @@ class BlockedLinear(nn.Module):
         self.blocks = blocked(self.blocks)
 
     def _apply(self, change: Callable[[Tensor], Tensor], recurse: bool = True) -> Any:
-        self.blocks = blocked(change(self.weight))
+        self.blocks = blocked(convertible(change(self.weight)))
         return super()._apply(change, recurse)
 
     def unblock(self, state: dict[str, Tensor], prefix: str, _: Any) -> None:
@@ -227,7 +239,8 @@ def packed(layer: nn.Module, rows: int) -> nn.Module:
 
 
 def pack_linears(model: nn.Module, rows: int) -> None:
-    """Replaces linear layers by packed ones."""
+    """Replaces linear layers by packed ones; no parameter wants gradients from then on."""
+    model.requires_grad_(False)
     done: dict[nn.Module, nn.Module] = {}
     for module in list(model.modules()):
         for name, child in list(module.named_children()):
@@ -590,7 +603,10 @@ class Gpt2(nn.Module):
         capacity: int | None = None,
         last: int | None = None,
     ) -> Gpt2Output:
-        """input_ids [B, S], attn_mask [B, K] -> logits [B, S, VOCAB]."""
+        """input_ids [B, S], attn_mask [B, K] -> logits [B, S, VOCAB].
+
+        `attn_mask` is 0 at padding; K positions, from the first of the cache.
+        """
         if use_cache and past_kv is None:
             past_kv = self.init_cache(input_ids.shape[0], capacity)
         slots, key_count = call_span(past_kv, input_ids)
@@ -628,7 +644,7 @@ class Gpt2(nn.Module):
     def pack_for_inference(self, rows: int = 1) -> "Gpt2":
         """Lays weights out for fast inference, in place: the last step before it.
 
-        Names and values of `state_dict` stay as they are.
+        Names and values of `state_dict` stay as they are; no gradients from then on.
         """
         pack_transposed(self, rows)
         pack_linears(self, rows)

@@ -1,7 +1,7 @@
 """mixtral as JAX functions, written by axon 0.
 
 Made again by: axon compile mixtral
-Hash of the program and its configuration: 2781d5444c807ba1
+Hash of the program and its configuration: ebd0653179a05015
 """
 
 import json
@@ -475,8 +475,8 @@ def gate(params: Params, x: Array) -> tuple[Array, Array]:
 
     x [B, S, HIDDEN] -> [B, S, 2], [B, S, 2].
     """
-    chosen, chosen_2 = lax.top_k(jax.nn.softmax(x @ params["weight"], axis=-1), 2)
-    return chosen_2, chosen / chosen.sum(-1, keepdims=True) * 1.0
+    best, chosen = lax.top_k(jax.nn.softmax(x @ params["weight"], axis=-1), 2)
+    return chosen, best / best.sum(-1, keepdims=True)
 
 
 def expert_shapes() -> Params:
@@ -590,6 +590,10 @@ def forward(
     """The program `mixtral`.
 
     input_ids [B, S], attn_mask [B, K] -> logits [B, S, VOCAB].
+
+    `attn_mask` is 0 at padding; K positions, from the first of the cache.
+
+    Ids and positions outside of a table read another row of it.
     """
     slots, key_count = call_span(past_kv, input_ids)
     stores: list[Store | None] = [None] * 3 if past_kv is None else list(past_kv.layers)
@@ -673,6 +677,7 @@ def generate(
 ) -> Array:
     """The prompt followed by new tokens, [B, S + new]: the likeliest each, or drawn with `key`
     at a temperature above 0. A row ends at an end token; rows are padded on the left.
+    Its steps are compiled; it is not for `jax.jit` itself.
     """
     ends = [eos_token_id] if isinstance(eos_token_id, int) else list(eos_token_id or ())
     dtype = jax.tree.leaves(params)[0].dtype

@@ -1,7 +1,7 @@
 """mixtral as a PyTorch module, written by axon 0.
 
 Made again by: axon compile mixtral
-Hash of the program and its configuration: 2781d5444c807ba1
+Hash of the program and its configuration: ebd0653179a05015
 """
 
 import json
@@ -108,6 +108,14 @@ def shape_of_rows(x: Tensor, weight: Tensor, bias: Tensor | None) -> Tensor:
     return x.new_empty((*x.shape[:-1], weight.shape[0]))
 
 
+def convertible(weight: Tensor) -> Tensor:
+    """The weight, if its element type and device are ones that packed layers have."""
+    if weight.dtype in (torch.float32, torch.bfloat16) and weight.device.type == "cpu":
+        return weight
+    found = f"{weight.dtype} on {weight.device}"
+    raise TypeError(f"packed layers have no {found}: convert the model, then pack it")
+
+
 class LaidOutLinear(nn.Module):
     """A linear layer in float32 with the strides that suit one row."""
 
@@ -115,6 +123,10 @@ class LaidOutLinear(nn.Module):
         super().__init__()
         self.weight = nn.Parameter(laid_out(linear.weight), requires_grad=False)
         self.bias = linear.bias
+
+    def _apply(self, change: Callable[[Tensor], Tensor], recurse: bool = True) -> Any:
+        convertible(change(self.weight))
+        return super()._apply(change, recurse)
 
     def forward(self, x: Tensor) -> Tensor:
         """[..., in] -> [..., out]."""
@@ -154,7 +166,7 @@ class BlockedLinear(nn.Module):
         self.blocks = blocked(self.blocks)
 
     def _apply(self, change: Callable[[Tensor], Tensor], recurse: bool = True) -> Any:
-        self.blocks = blocked(change(self.weight))
+        self.blocks = blocked(convertible(change(self.weight)))
         return super()._apply(change, recurse)
 
     def unblock(self, state: dict[str, Tensor], prefix: str, _: Any) -> None:
@@ -194,7 +206,8 @@ def packed(layer: nn.Module, rows: int) -> nn.Module:
 
 
 def pack_linears(model: nn.Module, rows: int) -> None:
-    """Replaces linear layers by packed ones."""
+    """Replaces linear layers by packed ones; no parameter wants gradients from then on."""
+    model.requires_grad_(False)
     done: dict[nn.Module, nn.Module] = {}
     for module in list(model.modules()):
         for name, child in list(module.named_children()):
@@ -439,13 +452,29 @@ class ExpertBank(nn.Module):
             for number, part in enumerate(state.pop(prefix + self.key(name))):
                 state[f"{prefix}{number}.{name}"] = part
 
-    def stack(self, state: dict[str, Tensor], prefix: str, *_: Any) -> None:
+    def stack(
+        self,
+        state: dict[str, Tensor],
+        prefix: str,
+        _: Any,
+        __: bool,
+        missing: list[str],
+        ___: list[str],
+        errors: list[str],
+    ) -> None:
         """The reverse of `separate`."""
         for name in self.names:
-            keys = [f"{prefix}{number}.{name}" for number in range(self.count)]
-            if all(key in state for key in keys):
-                parts = [state.pop(key) for key in keys]
-                state[prefix + self.key(name)] = torch.stack(parts)
+            whole: Tensor = getattr(self, self.key(name)).detach().clone()
+            for number, own in enumerate(whole):
+                key = f"{prefix}{number}.{name}"
+                part = state.pop(key, None)
+                if part is None:
+                    missing.append(key)
+                elif part.shape != own.shape:
+                    errors.append(f"{key} is {part.shape}, needs {own.shape}")
+                else:
+                    own.copy_(part)
+            state[prefix + self.key(name)] = whole
 
     def one(self, number: int | Tensor, rows: Tensor) -> Tensor:
         """Rows through one expert."""
@@ -643,8 +672,8 @@ class Gate(nn.Module):
 
     def forward(self, x: Tensor) -> tuple[Tensor, Tensor]:
         """x [B, S, HIDDEN] -> [B, S, 2], [B, S, 2]."""
-        chosen, chosen_2 = F.linear(x, self.weight).softmax(-1).topk(2, -1)
-        return chosen_2, chosen / chosen.sum(-1, keepdim=True) * 1.0
+        best, chosen = F.linear(x, self.weight).softmax(-1).topk(2, -1)
+        return chosen, best / best.sum(-1, keepdim=True)
 
 
 class Expert(nn.Module):
@@ -750,7 +779,10 @@ class Mixtral(nn.Module):
         capacity: int | None = None,
         last: int | None = None,
     ) -> MixtralOutput:
-        """input_ids [B, S], attn_mask [B, K] -> logits [B, S, VOCAB]."""
+        """input_ids [B, S], attn_mask [B, K] -> logits [B, S, VOCAB].
+
+        `attn_mask` is 0 at padding; K positions, from the first of the cache.
+        """
         if use_cache and past_kv is None:
             past_kv = self.init_cache(input_ids.shape[0], capacity)
         slots, key_count = call_span(past_kv, input_ids)
@@ -805,7 +837,7 @@ class Mixtral(nn.Module):
     def pack_for_inference(self, rows: int = 1) -> "Mixtral":
         """Lays weights out for fast inference, in place: the last step before it.
 
-        Names and values of `state_dict` stay as they are.
+        Names and values of `state_dict` stay as they are; no gradients from then on.
         """
         pack_experts(self)
         join_linears(self, rows, SelfAttn, "q_proj", "k_proj", "v_proj")

@@ -177,7 +177,10 @@ def shapes() -> Params:
 
 
 def forward(params: Params, input_ids: Array) -> Array:
-    """The program `shared`: input_ids [B, S] -> logits [B, S, VOCAB]."""
+    """The program `shared`: input_ids [B, S] -> logits [B, S, VOCAB].
+
+    Ids and positions outside of a table read another row of it.
+    """
     x = layer(
         params["encoder"]["layer"],
         embed(input_ids, **params["embeddings"]["word_embeddings"]),

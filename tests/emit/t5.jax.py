@@ -1,7 +1,7 @@
 """t5 as JAX functions, written by axon 0.
 
 Made again by: axon compile t5
-Hash of the program and its configuration: d3f408116d8cc7f5
+Hash of the program and its configuration: 5ebe0d65a6f04915
 """
 
 import json
@@ -501,12 +501,12 @@ def encoder(params: Params, keep: Array | None, x: Array) -> Array:
     S = x.shape[1]
     x_2 = jnp.arange(S)
     distance = x_2.reshape(1, S) - x_2.reshape(S, 1)
-    away = jnp.where(0 <= distance, distance, distance * -1)
+    away = jnp.where(distance >= 0, distance, -distance)
     share = jnp.log(jnp.clip(away, min=3).astype(jnp.float32) / 3) / 1.8971199848858813
     x_2 = jnp.clip(jnp.floor(share * 3).astype(int) + 3, max=5)
-    bucket = jnp.where(3 <= away, x_2, away)
+    bucket = jnp.where(away >= 3, x_2, away)
     rows = embed(
-        bucket + (1 <= distance).astype(int) * 6,
+        bucket + (distance >= 1).astype(int) * 6,
         **params["block"][0]["layer"][0]["SelfAttention"]["relative_attention_bias"],
     )
     bias = biased(jnp.expand_dims(rows.transpose(2, 0, 1), 0), keep)
@@ -676,13 +676,13 @@ def decoder(
     """
     _, _, T, C = keep.shape
     stores = list(stores)
-    distance = jnp.clip((jnp.arange(C).reshape(1, C) - slots.reshape(T, 1)) * -1, min=0)
+    distance = jnp.clip(-(jnp.arange(C).reshape(1, C) - slots.reshape(T, 1)), min=0)
     share = (
         jnp.log(jnp.clip(distance, min=6).astype(jnp.float32) / 6) / 1.2039728043259361
     )
     x_2 = jnp.clip(jnp.floor(share * 6).astype(int) + 6, max=11)
     rows = embed(
-        jnp.where(6 <= distance, x_2, distance),
+        jnp.where(distance >= 6, x_2, distance),
         **params["block"][0]["layer"][0]["SelfAttention"]["relative_attention_bias"],
     )
     bias = biased(jnp.expand_dims(rows.transpose(2, 0, 1), 0), keep)
@@ -731,6 +731,10 @@ def forward(
 
     input_ids [B, S], attention_mask [B, S], decoder_input_ids [B, T],
     decoder_attention_mask [B, K] -> logits [B, T, VOCAB].
+
+    `decoder_attention_mask` is 0 at padding; K positions, from the first of the cache.
+
+    Ids and positions outside of a table read another row of it.
     """
     slots, key_count = call_span(past_kv, decoder_input_ids)
     stores: list[Store | None] = [None] * 2 if past_kv is None else list(past_kv.layers)
@@ -798,6 +802,7 @@ def generate(
 ) -> Array:
     """The first token and those after it, [B, 1 + new]: the likeliest each, or drawn with `key`
     at a temperature above 0. A row ends at an end token.
+    Its steps are compiled; it is not for `jax.jit` itself.
     """
     ends = [eos_token_id] if isinstance(eos_token_id, int) else list(eos_token_id or ())
     dtype = jax.tree.leaves(params)[0].dtype

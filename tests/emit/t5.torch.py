@@ -1,7 +1,7 @@
 """t5 as a PyTorch module, written by axon 0.
 
 Made again by: axon compile t5
-Hash of the program and its configuration: 84289ce1c0c9b72b
+Hash of the program and its configuration: 5ebe0d65a6f04915
 """
 
 import json
@@ -106,6 +106,14 @@ def shape_of_rows(x: Tensor, weight: Tensor, bias: Tensor | None) -> Tensor:
     return x.new_empty((*x.shape[:-1], weight.shape[0]))
 
 
+def convertible(weight: Tensor) -> Tensor:
+    """The weight, if its element type and device are ones that packed layers have."""
+    if weight.dtype in (torch.float32, torch.bfloat16) and weight.device.type == "cpu":
+        return weight
+    found = f"{weight.dtype} on {weight.device}"
+    raise TypeError(f"packed layers have no {found}: convert the model, then pack it")
+
+
 class LaidOutLinear(nn.Module):
     """A linear layer in float32 with the strides that suit one row."""
 
@@ -113,6 +121,10 @@ class LaidOutLinear(nn.Module):
         super().__init__()
         self.weight = nn.Parameter(laid_out(linear.weight), requires_grad=False)
         self.bias = linear.bias
+
+    def _apply(self, change: Callable[[Tensor], Tensor], recurse: bool = True) -> Any:
+        convertible(change(self.weight))
+        return super()._apply(change, recurse)
 
     def forward(self, x: Tensor) -> Tensor:
         """[..., in] -> [..., out]."""
@@ -152,7 +164,7 @@ class BlockedLinear(nn.Module):
         self.blocks = blocked(self.blocks)
 
     def _apply(self, change: Callable[[Tensor], Tensor], recurse: bool = True) -> Any:
-        self.blocks = blocked(change(self.weight))
+        self.blocks = blocked(convertible(change(self.weight)))
         return super()._apply(change, recurse)
 
     def unblock(self, state: dict[str, Tensor], prefix: str, _: Any) -> None:
@@ -192,7 +204,8 @@ def packed(layer: nn.Module, rows: int) -> nn.Module:
 
 
 def pack_linears(model: nn.Module, rows: int) -> None:
-    """Replaces linear layers by packed ones."""
+    """Replaces linear layers by packed ones; no parameter wants gradients from then on."""
+    model.requires_grad_(False)
     done: dict[nn.Module, nn.Module] = {}
     for module in list(model.modules()):
         for name, child in list(module.named_children()):
@@ -620,16 +633,16 @@ class Encoder(nn.Module):
         S = x.shape[1]
         x_2 = torch.arange(S, device=x.device)
         distance = x_2.reshape(1, S) - x_2.reshape(S, 1)
-        away = torch.where(0 <= distance, distance, distance * -1)
+        away = torch.where(distance >= 0, distance, -distance)
         shared = (
             ((away.clamp(min=3).float() / 3).log() / 1.8971199848858813 * 3)
             .floor()
             .long()
         )
-        bucket = torch.where(3 <= away, (shared + 3).clamp(max=5), away)
+        bucket = torch.where(away >= 3, (shared + 3).clamp(max=5), away)
         rows = self.get_submodule(
             "block.0.layer.0.SelfAttention.relative_attention_bias"
-        )(bucket + (1 <= distance).long() * 6)
+        )(bucket + (distance >= 1).long() * 6)
         bias = biased(rows.permute(2, 0, 1).unsqueeze(0), keep)
         for block in self.block:
             x = block(x, bias)
@@ -817,14 +830,14 @@ class Decoder(nn.Module):
         T = x.shape[1]
         C = keep.shape[3]
         column = torch.arange(C, device=x.device).reshape(1, C)
-        distance = ((column - slots.reshape(T, 1)) * -1).clamp(min=0)
+        distance = (-(column - slots.reshape(T, 1))).clamp(min=0)
         x_2 = (
             (distance.clamp(min=6).float() / 6).log() / 1.2039728043259361 * 6
         ).floor()
         x_2 = (x_2.long() + 6).clamp(max=11)
         rows = self.get_submodule(
             "block.0.layer.0.SelfAttention.relative_attention_bias"
-        )(torch.where(6 <= distance, x_2, distance))
+        )(torch.where(distance >= 6, x_2, distance))
         bias = biased(rows.permute(2, 0, 1).unsqueeze(0), keep)
         for block, past, k, v in zip(self.block, stores, all_k, all_v):
             x = block(x, bias, keep_2, k, v, slots, past)
@@ -865,6 +878,8 @@ class T5(EncoderDecoder):
     ) -> T5Output:
         """input_ids [B, S], attention_mask [B, S], decoder_input_ids [B, T],
         decoder_attention_mask [B, K] -> logits [B, T, VOCAB].
+
+        `decoder_attention_mask` is 0 at padding; K positions, from the first of the cache.
         """
         if use_cache and past_kv is None:
             past_kv = self.init_cache(decoder_input_ids.shape[0], capacity)
@@ -906,7 +921,7 @@ class T5(EncoderDecoder):
     def pack_for_inference(self, rows: int = 1) -> "T5":
         """Lays weights out for fast inference, in place: the last step before it.
 
-        Names and values of `state_dict` stay as they are.
+        Names and values of `state_dict` stay as they are; no gradients from then on.
         """
         join_linears(self, rows, SelfAttention, "k", "v", "q")
         join_linears(self, rows, LayerSelfAttention, "k", "v", "q")

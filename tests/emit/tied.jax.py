@@ -530,6 +530,10 @@ def forward(
     """The program `llama`.
 
     input_ids [B, S], attn_mask [B, K] -> logits [B, S, VOCAB].
+
+    `attn_mask` is 0 at padding; K positions, from the first of the cache.
+
+    Ids and positions outside of a table read another row of it.
     """
     slots, key_count = call_span(past_kv, input_ids)
     stores: list[Store | None] = [None] * 3 if past_kv is None else list(past_kv.layers)
@@ -611,6 +615,7 @@ def generate(
 ) -> Array:
     """The prompt followed by new tokens, [B, S + new]: the likeliest each, or drawn with `key`
     at a temperature above 0. A row ends at an end token; rows are padded on the left.
+    Its steps are compiled; it is not for `jax.jit` itself.
     """
     ends = [eos_token_id] if isinstance(eos_token_id, int) else list(eos_token_id or ())
     dtype = jax.tree.leaves(params)[0].dtype

@@ -105,6 +105,14 @@ def shape_of_rows(x: Tensor, weight: Tensor, bias: Tensor | None) -> Tensor:
     return x.new_empty((*x.shape[:-1], weight.shape[0]))
 
 
+def convertible(weight: Tensor) -> Tensor:
+    """The weight, if its element type and device are ones that packed layers have."""
+    if weight.dtype in (torch.float32, torch.bfloat16) and weight.device.type == "cpu":
+        return weight
+    found = f"{weight.dtype} on {weight.device}"
+    raise TypeError(f"packed layers have no {found}: convert the model, then pack it")
+
+
 class LaidOutLinear(nn.Module):
     """A linear layer in float32 with the strides that suit one row."""
 
@@ -112,6 +120,10 @@ class LaidOutLinear(nn.Module):
         super().__init__()
         self.weight = nn.Parameter(laid_out(linear.weight), requires_grad=False)
         self.bias = linear.bias
+
+    def _apply(self, change: Callable[[Tensor], Tensor], recurse: bool = True) -> Any:
+        convertible(change(self.weight))
+        return super()._apply(change, recurse)
 
     def forward(self, x: Tensor) -> Tensor:
         """[..., in] -> [..., out]."""
@@ -151,7 +163,7 @@ class BlockedLinear(nn.Module):
         self.blocks = blocked(self.blocks)
 
     def _apply(self, change: Callable[[Tensor], Tensor], recurse: bool = True) -> Any:
-        self.blocks = blocked(change(self.weight))
+        self.blocks = blocked(convertible(change(self.weight)))
         return super()._apply(change, recurse)
 
     def unblock(self, state: dict[str, Tensor], prefix: str, _: Any) -> None:
@@ -191,7 +203,8 @@ def packed(layer: nn.Module, rows: int) -> nn.Module:
 
 
 def pack_linears(model: nn.Module, rows: int) -> None:
-    """Replaces linear layers by packed ones."""
+    """Replaces linear layers by packed ones; no parameter wants gradients from then on."""
+    model.requires_grad_(False)
     done: dict[nn.Module, nn.Module] = {}
     for module in list(model.modules()):
         for name, child in list(module.named_children()):
@@ -618,7 +631,10 @@ class Llama(nn.Module):
         capacity: int | None = None,
         last: int | None = None,
     ) -> LlamaOutput:
-        """input_ids [B, S], attn_mask [B, K] -> logits [B, S, VOCAB]."""
+        """input_ids [B, S], attn_mask [B, K] -> logits [B, S, VOCAB].
+
+        `attn_mask` is 0 at padding; K positions, from the first of the cache.
+        """
         if use_cache and past_kv is None:
             past_kv = self.init_cache(input_ids.shape[0], capacity)
         slots, key_count = call_span(past_kv, input_ids)
@@ -670,7 +686,7 @@ class Llama(nn.Module):
     def pack_for_inference(self, rows: int = 1) -> "Llama":
         """Lays weights out for fast inference, in place: the last step before it.
 
-        Names and values of `state_dict` stay as they are.
+        Names and values of `state_dict` stay as they are; no gradients from then on.
         """
         join_linears(self, rows, SelfAttn, "q_proj", "k_proj", "v_proj")
         join_linears(self, rows, Mlp, "gate_proj", "up_proj")

@@ -1,6 +1,7 @@
 """What is asked of an emitted module: each function fails with what it saw and what it expected."""
 
 import copy
+from collections.abc import Callable
 
 import oracle
 import torch
@@ -246,4 +247,52 @@ def check_sampling(pair: Pair, prompt: list[int]) -> None:
     same(draw(1) != draw(2), True, "other seeds give other tokens")
     greedy = pair.ours.generate(ids, max_new_tokens=24)[0].tolist()
     same(draw(1, top_k=1), greedy, "tokens with top_k 1")
-    same(draw(1, top_p=1e-6), greedy, "tokens with a tiny top_p")
+    for top_p in (1e-6, 0.0):
+        same(draw(1, top_p=top_p), greedy, f"tokens with top_p {top_p}")
+
+
+def refused(
+    what: str, kind: type[Exception], word: str, call: Callable[[], object]
+) -> None:
+    """The call fails with an exception of this kind, whose text has the word."""
+    try:
+        call()
+    except kind as error:
+        if word not in str(error):
+            raise Failure(f"{what}: said {error}, expected {word!r} in it") from error
+        return
+    raise Failure(f"{what}: not refused")
+
+
+def check_refusals(pair: Pair, prompt: list[int]) -> None:
+    """What cannot be answered is refused in words, before anything is computed."""
+    model, ids = pair.ours, torch.tensor([prompt])
+    count = len(prompt)
+    cases = {
+        "an empty prompt": ("1x0", lambda: model.generate(ids[:, :0])),
+        "a mask that is too short": (
+            f"(1, {count - 1})",
+            lambda: model.generate(ids, torch.ones_like(ids[:, 1:])),
+        ),
+        "a prompt that the cache has no room for": (
+            f"{count} positions",
+            lambda: model(ids, use_cache=True, capacity=count - 1),
+        ),
+    }
+    for what, (word, call) in cases.items():
+        refused(what, ValueError, word, call)
+
+
+def check_packed_refusals(pair: Pair) -> None:
+    """Packed weights have the element types and shapes that they were packed for."""
+    packed = load_model(pair.source_text, pair.folder).pack_for_inference()
+    refused("float16", TypeError, "float16", packed.half)
+    state = packed.state_dict()
+    for name, value in state.items():
+        if value.dim() == 2:
+            wrong = state | {name: value[:-1]}
+            refused(name, RuntimeError, name, lambda w=wrong: packed.load_state_dict(w))
+        fewer = {other: state[other] for other in state if other != name}
+        refused(name, RuntimeError, name, lambda w=fewer: packed.load_state_dict(w))
+    wants = [name for name, p in packed.named_parameters() if p.requires_grad]
+    same(wants, [], "parameters of a packed model that want gradients")

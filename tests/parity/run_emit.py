@@ -37,6 +37,8 @@ from emit_checks import (  # noqa: E402
     check_long,
     check_names,
     check_packed,
+    check_packed_refusals,
+    check_refusals,
     check_sampling,
 )
 import emit_alone  # noqa: E402
@@ -184,6 +186,11 @@ def tiny_checkpoint(
     if hasattr(pair.ours, "pack_for_inference"):
         packed = torch.no_grad()(lambda: check_packed(pair, prompt))
         tally.check(f"{folder.name}: packed", packed)
+    if family.kind == "causal" and name == next(iter(family.variants)):
+        tally.check(f"{folder.name}: refusals", lambda: check_refusals(pair, prompt))
+        tally.check(
+            f"{folder.name}: packed, refusals", lambda: check_packed_refusals(pair)
+        )
     if family.name in WITH_GRADIENTS:
         ids = torch.tensor([prompt])
         tally.check(f"{folder.name}: gradients", lambda: check_gradients(pair, ids))

@@ -69,7 +69,9 @@ class Functions {
     if (alike) return {};
     functions_.emplace_back(std::move(text), name);
     Stmt& last = functions.back();
-    last.body[0] = py::docstring(whole_doc(block_doc(p_, id), last.body[0].text));
+    std::string doc = whole_doc(block_doc(p_, id), last.body[0].text);
+    if (root) doc += "\n\nIds and positions outside of a table read another row of it.";
+    last.body[0] = py::docstring(doc);
     last.text = name;
     if (functions.size() > 1) functions[0].text = p_.classes.at(block.twin);
     out_.insert(out_.end(), functions.begin(), functions.end());

@@ -188,7 +188,7 @@ Stmt generate(Program& p) {
   std::vector<Stmt> body = {
       py::docstring("The prompt followed by new tokens, [B, S + new]: the likeliest each, or drawn "
                     "with `key`\nat a temperature above 0. A row ends at an end token; rows are "
-                    "padded on the left."),
+                    "padded on the left.\nIts steps are compiled; it is not for `jax.jit` itself."),
       ends(),
       py::assign(expand("dtype"), expand("jax.tree.leaves(params)[0].dtype")),
       py::assign(expand("capacity"), expand("{0}.shape[1] + max_new_tokens", {ids})),
@@ -233,8 +233,10 @@ Stmt generate_from_source(Program& p) {
   params.push_back({"decoder_start_token_id", py::atom("int"), py::integer(start_token(p))});
   Expr first = source.args[0];
   std::vector<Stmt> body = {
-      py::docstring("The first token and those after it, [B, 1 + new]: the likeliest each, or "
-                    "drawn with `key`\nat a temperature above 0. A row ends at an end token."),
+      py::docstring(
+          "The first token and those after it, [B, 1 + new]: the likeliest each, or "
+          "drawn with `key`\nat a temperature above 0. A row ends at an end token.\nIts steps are "
+          "compiled; it is not for `jax.jit` itself."),
       ends(),
       py::assign(expand("dtype"), expand("jax.tree.leaves(params)[0].dtype")),
       py::assign(expand("rows"), expand("{0}.shape[0]", {first})),

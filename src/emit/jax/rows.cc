@@ -229,7 +229,7 @@ std::optional<Expr> row(const Node& node, const Weights& weights, RowContext& co
     if (plain.op != node.op) continue;
     std::vector<Expr> args;
     for (const Operand& input : node.inputs) args.push_back(context.value(input));
-    return expand(plain.text, args);
+    return py::as_by_hand(expand(plain.text, args));
   }
   switch (node.op) {
     case Op::Linear:

@@ -129,6 +129,36 @@ Stmt class_(std::string_view name, std::vector<Expr> bases, std::vector<Stmt> bo
   return out;
 }
 
+namespace {
+
+bool is_number(const Expr& e) {
+  if (e.kind == Expr::Kind::Unary && e.text == "-") return is_number(e.items[0]);
+  return e.kind == Expr::Kind::Atom && !e.text.empty() && e.text[0] >= '0' && e.text[0] <= '9';
+}
+
+// The comparison with its sides exchanged; nothing for other operators.
+std::string_view mirrored(std::string_view op) {
+  if (op == "<") return ">";
+  if (op == "<=") return ">=";
+  if (op == ">") return "<";
+  if (op == ">=") return "<=";
+  return op == "==" || op == "!=" ? op : "";
+}
+
+}  // namespace
+
+Expr as_by_hand(Expr operation) {
+  if (operation.kind != Expr::Kind::Binary) return operation;
+  Expr &left = operation.items[0], &right = operation.items[1];
+  std::string_view turned = mirrored(operation.text);
+  if (!turned.empty() && is_number(left) && !is_number(right))
+    return binary(std::move(right), turned, std::move(left));
+  const Expr minus_one = integer(-1);
+  if (operation.text == "*" && right == minus_one) return unary("-", std::move(left));
+  if (operation.text == "*" && left == minus_one) return unary("-", std::move(right));
+  return operation;
+}
+
 void for_each_atom(const Expr& expr, std::vector<std::string_view>& out) {
   if (expr.kind == Expr::Kind::Atom) out.push_back(expr.text);
   for (const Expr& item : expr.items) for_each_atom(item, out);

@@ -101,6 +101,9 @@ Stmt def(std::string_view name, std::vector<Param> params, std::optional<Expr> r
          std::vector<Stmt> body);
 Stmt class_(std::string_view name, std::vector<Expr> bases, std::vector<Stmt> body);
 
+// An operation as it is written by hand: `0 <= x` is `x >= 0`, `x * -1` is `-x`.
+Expr as_by_hand(Expr operation);
+
 // Every name that an expression reads or binds, in order, with repeats.
 void for_each_atom(const Expr& expr, std::vector<std::string_view>& out);
 

@@ -46,9 +46,9 @@ Expr join_linears(const Program& p, const Joint& joint) {
 }
 
 Stmt pack_for_inference(Program& p) {
-  std::vector<Stmt> body = {
-      py::docstring("Lays weights out for fast inference, in place: the last step before "
-                    "it.\n\nNames and values of `state_dict` stay as they are.")};
+  std::vector<Stmt> body = {py::docstring(
+      "Lays weights out for fast inference, in place: the last step before "
+      "it.\n\nNames and values of `state_dict` stay as they are; no gradients from then on.")};
   if (!p.joined.banks.empty()) {
     p.prelude.use("torch/pack_experts");
     body.push_back(py::evaluate(expand("pack_experts(self)")));

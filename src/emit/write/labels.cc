@@ -55,9 +55,12 @@ std::string shape_within(const Program& p, BlockId id, TypeId type) {
 }
 
 std::string root_doc(const Program& p, const Scope& scope) {
-  std::string inputs, results;
+  std::string inputs, results, more;
   for (const JoinedInput& input : p.joined.inputs) {
     bool mask = p.calls.cached && static_cast<int>(input.input) == p.calls.roles.mask;
+    if (mask)
+      more = fmt::format("\n\n`{}` is 0 at padding; K positions, from the first of the cache.",
+                         *scope.name_of(input.value));
     std::string shape = mask ? "[B, K]" : shape_text(p, p.joined.values[input.value].type);
     add(inputs, *scope.name_of(input.value) + " " + shape);
   }
@@ -67,7 +70,7 @@ std::string root_doc(const Program& p, const Scope& scope) {
     add(results, std::string(p.types.dims().names().text(name)) + " " +
                      shape_text(p, p.joined.values[ref->value].type));
   }
-  return wrapped(inputs + " -> " + results + ".");
+  return wrapped(inputs + " -> " + results + ".") + more;
 }
 
 }  // namespace

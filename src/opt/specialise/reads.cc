@@ -42,10 +42,14 @@ bool fits(const std::vector<int64_t>& found, const std::vector<std::optional<int
 
 std::vector<DiagNote> Specialiser::calls() const {
   std::vector<DiagNote> notes;
+  NameId last;
   for (const Frame* f = frame_; f && f->caller && f->call; f = f->caller) {
-    notes.push_back({Note::NoteCalledHere,
-                     f->call->span,
-                     {std::string(names_.text(graph_[f->caller->id].name))}});
+    // Of branches and loops, which are modules too, the innermost says where.
+    const NameId made = graph_[f->caller->id].name;
+    const NameId source = f->call->source.valid() ? f->call->source : made;
+    if (source == last) continue;
+    last = source;
+    notes.push_back({Note::NoteCalledHere, f->call->span, {std::string(names_.text(source))}});
   }
   return notes;
 }

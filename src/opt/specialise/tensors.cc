@@ -184,10 +184,14 @@ TreeId Specialiser::simplify(Op op, const Args& args) {
   }
   bool adds = op == Op::CoreBinaryAdd || op == Op::CoreBinarySub, scales = op == Op::CoreBinaryMul;
   if (adds || scales) {
-    // An integer 0 or 1 beside a tensor of another type than bool changes nothing.
+    // An integer 0 or 1 beside a tensor of another type than bool changes nothing, nor does 1.0
+    // beside one of floats.
     for (size_t i = op == Op::CoreBinarySub ? 1 : 0; i < 2; ++i) {
       const Tree& neutral = forest_[args[i]];
       const Tree& other = forest_[args[1 - i]];
+      if (scales && neutral.kind == Tree::Kind::Float && neutral.number == 1.0 &&
+          is_float(other.dtype))
+        return args[1 - i];
       if (neutral.kind != Tree::Kind::Int || other.dtype == DType::Bool) continue;
       if (scales && dims_.as_integer(neutral.dim) == 1) return args[1 - i];
       if (adds && is_integer(other.dtype) && dims_.as_integer(neutral.dim) == 0) return args[1 - i];
