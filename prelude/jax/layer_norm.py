@@ -13,5 +13,5 @@ def layer_norm(
     mean = lax.optimization_barrier(wide.mean(-1, keepdims=True))
     variance = jnp.square(wide - mean).mean(-1, keepdims=True)
     scale = lax.optimization_barrier(lax.rsqrt(variance + eps))
-    y = ((wide - mean) * scale).astype(x.dtype) * weight
-    return y if bias is None else y + bias
+    y = (wide - mean) * scale * weight
+    return (y if bias is None else y + bias).astype(jnp.result_type(x, weight))

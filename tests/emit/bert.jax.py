@@ -34,8 +34,8 @@ def layer_norm(
     mean = lax.optimization_barrier(wide.mean(-1, keepdims=True))
     variance = jnp.square(wide - mean).mean(-1, keepdims=True)
     scale = lax.optimization_barrier(lax.rsqrt(variance + eps))
-    y = ((wide - mean) * scale).astype(x.dtype) * weight
-    return y if bias is None else y + bias
+    y = (wide - mean) * scale * weight
+    return (y if bias is None else y + bias).astype(jnp.result_type(x, weight))
 
 
 def linear(x: Array, weight: Array, bias: Array | None = None) -> Array:
@@ -44,8 +44,8 @@ def linear(x: Array, weight: Array, bias: Array | None = None) -> Array:
     alone = x.dtype != jnp.float32 and x.size == x.shape[-1] and x.ndim > 1
     rows = jnp.pad(x, [(0, 0)] * (x.ndim - 2) + [(0, 1), (0, 0)]) if alone else x
     wide = jnp.matmul(rows, weight, preferred_element_type=jnp.float32)
-    y = (wide[..., :1, :] if alone else wide).astype(jnp.result_type(x, weight))
-    return y if bias is None else y + bias
+    y = wide[..., :1, :] if alone else wide
+    return (y if bias is None else y + bias).astype(jnp.result_type(x, weight))
 
 
 def attend(

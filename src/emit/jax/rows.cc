@@ -67,7 +67,6 @@ constexpr Plain kPlain[] = {
     {Op::Le, "{0} <= {1}"},
     {Op::And, "{0} & {1}"},
     {Op::Matmul, "{0} @ {1}"},
-    {Op::ActivationsGelu, "jax.nn.gelu({0}, approximate=False)"},
     {Op::ActivationsTanh, "jnp.tanh({0})"},
     {Op::ActivationsSigmoid, "jax.nn.sigmoid({0})"},
     {Op::ActivationsGeluNew, "jax.nn.gelu({0})"},
@@ -249,6 +248,9 @@ std::optional<Expr> row(const Node& node, const Weights& weights, RowContext& co
       Expr x = context.value(node.inputs[0]);
       return expand("rms_norm({0}, eps={1})", {x, context.value(node.inputs[1])});
     }
+    case Op::ActivationsGelu:
+      context.helper("jax/gelu");
+      return expand("gelu({0})", {context.value(node.inputs[0])});
     case Op::TensorLike:
       return tensor_like(node, context);
     case Op::DtypeValue:

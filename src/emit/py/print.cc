@@ -167,7 +167,7 @@ class Printer {
     if (fits(indent, whole)) return line(indent, whole);
     std::vector<std::string> parts;
     if (expr.kind == Expr::Kind::Binary) {
-      split(expr, binding(expr.text), parts);
+      split(indent, "", expr, binding(expr.text), parts);
     } else if (expr.kind == Expr::Kind::Conditional) {
       parts = {flat(expr.items[0]), "if " + flat(expr.items[1]), "else " + flat(expr.items[2])};
     } else if (expr.kind == Expr::Kind::ForIn) {
@@ -182,16 +182,24 @@ class Printer {
     for (const std::string& part : parts) line(indent, part);
   }
 
-  static void split(const Expr& expr, int strength, std::vector<std::string>& parts) {
-    if (expr.kind != Expr::Kind::Binary || binding(expr.text) != strength) {
+  // The operands of operators of one strength, each on a line with the operator before it; those
+  // that are too long split at tighter operators.
+  static void split(size_t indent, const std::string& head, const Expr& expr, int strength,
+                    std::vector<std::string>& parts) {
+    const bool binary = expr.kind == Expr::Kind::Binary;
+    const int own = binding(expr);
+    if (!binary || own != strength || !head.empty()) {
       std::string part = flat(expr);
-      parts.push_back(binding(expr) < strength ? "(" + part + ")" : part);
+      if (own < strength || (own == strength && !head.empty())) part = "(" + part + ")";
+      part = head + part;
+      if (!binary || own <= strength || fits(indent, part)) return parts.push_back(part);
+      const size_t first = parts.size();
+      split(indent, "", expr, own, parts);
+      parts[first] = head + parts[first];
       return;
     }
-    split(expr.items[0], strength, parts);
-    std::string right = flat(expr.items[1]);
-    if (binding(expr.items[1]) <= strength) right = "(" + right + ")";
-    parts.push_back(expr.text + " " + right);
+    split(indent, "", expr.items[0], strength, parts);
+    split(indent, expr.text + " ", expr.items[1], strength, parts);
   }
 
   static void chain(const Expr& expr, std::vector<std::string>& parts) {

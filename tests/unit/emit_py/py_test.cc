@@ -58,6 +58,12 @@ TEST(Print, OperatorsAndChainsBreakWithinParentheses) {
   std::string a(40, 'a'), b(50, 'b');
   Stmt sum = return_(binary(atom(a), "+", atom(b)));
   EXPECT_EQ(print({sum}), "return (\n    " + a + "\n    + " + b + "\n)\n");
+  // Tighter operators break too where their part is too long, on either side.
+  Expr product = binary(atom(a), "@", atom(b));
+  EXPECT_EQ(print({return_(binary(product, "+", atom("c")))}),
+            "return (\n    " + a + "\n    @ " + b + "\n    + c\n)\n");
+  EXPECT_EQ(print({return_(binary(atom("c"), "+", product))}),
+            "return (\n    c\n    + " + a + "\n    @ " + b + "\n)\n");
   Stmt chain =
       assign(atom("q"), expand("{0}(x).view(B, S, {1}).transpose(1, 2)", {atom(a), atom(b)}));
   EXPECT_EQ(print({chain}),
