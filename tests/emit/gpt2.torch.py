@@ -131,7 +131,7 @@ def laid_out(weight: Tensor) -> Tensor:
 
 @torch.library.custom_op(f"axon::{OWN_NAME}_linear_rows", mutates_args=())
 def linear_rows(x: Tensor, weight: Tensor, bias: Tensor | None) -> Tensor:
-    """[..., in] -> [..., out] by oneDNN, as it is where `torch.compile` would copy the weight."""
+    """[..., in] -> [..., out] by oneDNN: `torch.compile` would copy or refuse the weight."""
     return ONEDNN._linear_pointwise(x, weight, bias, "none", [], "")
 
 
@@ -224,6 +224,8 @@ class BlockedLinear(nn.Module):
 
     def forward(self, x: Tensor) -> Tensor:
         """[..., in] -> [..., out]."""
+        if torch.compiler.is_compiling():
+            return linear_rows(x, self.blocks, self.bias)
         return ONEDNN._linear_pointwise(x, self.blocks, self.bias, "none", [], "")
 
 
