@@ -1,6 +1,7 @@
 // Aliases, dead nodes and unreachable modules of structured graphs.
 #include <algorithm>
 #include <unordered_map>
+#include <unordered_set>
 
 #include "graph/builder.h"
 #include "opt/passes.h"
@@ -91,12 +92,75 @@ bool pass_aliases(PassContext& context) {
   return changed;
 }
 
+namespace {
+
+// Sizes that live operands read. What does not stand in the types of a module's inputs has its
+// value from those of values made before, so that these stay although nothing reads the values
+// themselves.
+class ReadSizes {
+ public:
+  ReadSizes(const graph::Module& module, const TypeTable& types) : module_(module), types_(types) {
+    for (graph::ValueId input : module.inputs) {
+      entry_names_.insert(module.values[input].name);
+      each_symbol(module.values[input].type, [&](SymbolId symbol) { entry_.insert(symbol); });
+    }
+  }
+  void read(const Operand& operand) {
+    if (const auto* dim = operand.get<graph::DimRef>()) read(dim->dim);
+    if (const auto* path = operand.get<graph::Path>()) read(*path);
+    if (const auto* nested = operand.get<graph::Nested>()) {
+      const graph::NestedExpr& expr = module_.nested[nested->expr];
+      for (const Operand& input : expr.inputs) read(input);
+      for (const graph::Attr& attr : expr.attrs) read(attr.value);
+    }
+  }
+  void read(const graph::Path& path) {
+    for (const graph::PathPiece& piece : path.pieces) {
+      if (piece.dim.valid()) read(piece.dim);
+    }
+  }
+  bool stand_in(TypeId type) const {
+    bool found = false;
+    each_symbol(type, [&](SymbolId symbol) { found |= needed_.count(symbol) > 0; });
+    return found;
+  }
+
+ private:
+  template <class Visit>
+  void each_symbol(TypeId type, Visit&& visit) const {
+    if (!type.valid()) return;
+    const TypeData& data = types_.get(type);
+    for (const Axis& axis : data.axes) {
+      if (axis.is_run()) continue;
+      for (SymbolId symbol : types_.dims().symbols(axis.dim)) visit(symbol);
+    }
+    for (TypeId item : data.items) each_symbol(item, visit);
+  }
+  void read(DimId dim) {
+    for (SymbolId symbol : types_.dims().symbols(dim)) {
+      const Symbol& s = types_.dims().symbol(symbol);
+      const bool elsewhere = s.kind == SymbolKind::Rigid || s.value || entry_names_.count(s.name);
+      if (!elsewhere && !entry_.count(symbol)) needed_.insert(symbol);
+    }
+  }
+
+  const graph::Module& module_;
+  const TypeTable& types_;
+  std::unordered_set<NameId, IdHash> entry_names_;
+  std::unordered_set<SymbolId, IdHash> entry_;
+  std::unordered_set<SymbolId, IdHash> needed_;
+};
+
+}  // namespace
+
 bool pass_dead(PassContext& context) {
   Effects effects(context.graph);
   bool changed = false;
   for (graph::Module& module : context.graph.modules) {
     std::vector<bool> used(module.values.size());
+    ReadSizes sizes(module, context.types);
     auto mark = [&](const Operand& operand) {
+      sizes.read(operand);
       graph::for_each_value(module, operand,
                             [&](graph::ValueId v) { used[static_cast<size_t>(v.index)] = true; });
     };
@@ -110,10 +174,13 @@ bool pass_dead(PassContext& context) {
     for (auto it = module.order.rbegin(); it != module.order.rend(); ++it) {
       const graph::Node& node = module.nodes[*it];
       bool wanted = effects.node(module, node) != Effect::TotalPure;
-      for (graph::ValueId out : node.outputs) wanted |= used[static_cast<size_t>(out.index)];
+      for (graph::ValueId out : node.outputs) {
+        wanted |= used[static_cast<size_t>(out.index)] || sizes.stand_in(module.values[out].type);
+      }
       if (!wanted) continue;
       for (const Operand& input : node.inputs) mark(input);
       for (const graph::Attr& attr : node.attrs) mark(attr.value);
+      sizes.read(node.scope);
       for (const graph::PathPiece& piece : node.scope.pieces) {
         if (piece.placeholder && piece.value.valid())
           used[static_cast<size_t>(piece.value.index)] = true;

@@ -5,6 +5,7 @@
 #include <cstdlib>
 
 #include "graph/text.h"
+#include "opt/passes.h"
 #include "support/text.h"
 
 namespace axon::driver::ways {
@@ -80,14 +81,21 @@ void compare(const graph::Graph& graph, TypeTable& types, const Case& c) {
   Outcome expected = evaluated(graph, types, c);
   model::ParamIndex params(fuzz::infos(c.params));
   opt::Answers answers{&params, c.given_config()};
-  for (int way = 0; way < 3; ++way) {  // general; straight without and with fusions
+  for (int way = 0; way < 3; ++way) {  // general; straight without and with passes and fusions
     DiagSink sink;
     plan::PlanOptions options;
     options.general = way == 0    ? plan::PlanOptions::General::Always
                       : c.general ? plan::PlanOptions::General::Fallback
                                   : plan::PlanOptions::General::Never;
     options.optimise = way == 2;
-    auto program = plan::plan(graph, types, answers, options, sink);
+    graph::Graph passed = graph;
+    if (way == 2) {
+      opt::PassOptions passes;
+      passes.verify = true;
+      opt::run_passes(passed, types, answers, passes, sink,
+                      [](const opt::PassRun&, const graph::Graph&) {});
+    }
+    auto program = plan::plan(passed, types, answers, options, sink);
     std::string why;
     for (const Diagnostic& d : sink.all()) {
       why += std::string(diag_info(d.id).code) + " " + message_of(d) + "\n";
