@@ -90,6 +90,12 @@ void collect_dims(TypeExprId id, const Ast& ast, std::vector<NameId>& out) {
 
 }  // namespace
 
+std::vector<NameId> dims_in(TypeExprId type, const Ast& ast) {
+  std::vector<NameId> out;
+  collect_dims(type, ast, out);
+  return out;
+}
+
 std::vector<NameId> dim_names(const Definition& def, const Ast& ast) {
   std::vector<NameId> out;
   for (const Param& param : def.params) {

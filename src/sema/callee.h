@@ -28,6 +28,8 @@ const syntax::Definition* find_definition(const Program& program, NameId name);
 bool is_constant(const syntax::Definition& def);
 // Leading parameters of declared type Path, not counting path parameters.
 size_t leading_paths(const syntax::Definition& def, const syntax::Ast& ast, const Interner& names);
+// Dim names in a type, variadic runs left out.
+std::vector<NameId> dims_in(syntax::TypeExprId type, const syntax::Ast& ast);
 // Every dim name in the types of the definition, ascriptions included, variadic runs left out.
 std::vector<NameId> dim_names(const syntax::Definition& def, const syntax::Ast& ast);
 

@@ -14,8 +14,9 @@ using NameMap = std::unordered_map<NameId, NameId, IdHash>;
 
 class FreeNames {
  public:
-  FreeNames(const Ast& ast, const std::vector<NameId>& bound, const NameSet& dependent)
-      : ast_(ast), bound_(bound.begin(), bound.end()), dependent_(dependent) {}
+  FreeNames(const Ast& ast, const std::vector<NameId>& bound, const NameSet& dependent,
+            function_ref<bool(NameId)> outer)
+      : ast_(ast), bound_(bound.begin(), bound.end()), dependent_(dependent), outer_(outer) {}
 
   std::vector<NameId> run(const std::vector<StmtId>& body) {
     for (StmtId id : body) statement(ast_[id]);
@@ -86,8 +87,12 @@ class FreeNames {
 
   void dim(DimExprId id) {
     const DimExpr& node = ast_[id];
-    if (node.kind() == DimExprKind::Name && dependent_.count(node.as<DimName>().name)) {
-      use(node.as<DimName>().name);
+    if (node.kind() == DimExprKind::Name) {
+      const NameId name = node.as<DimName>().name;
+      if (dependent_.count(name))
+        use(name);
+      else if (!outer_(name))
+        bound_.insert(name);  // the ascription makes it a value
     } else if (node.kind() == DimExprKind::Binary) {
       dim(node.as<DimBinary>().left);
       dim(node.as<DimBinary>().right);
@@ -99,6 +104,7 @@ class FreeNames {
   const Ast& ast_;
   NameSet bound_;
   const NameSet& dependent_;
+  function_ref<bool(NameId)> outer_;
   std::vector<NameId> out_;
 };
 
@@ -271,8 +277,9 @@ PathLit trimmed(PathLit scope, const NameSet& formals) {
 }  // namespace
 
 std::vector<NameId> free_in(const std::vector<StmtId>& body, const Ast& ast,
-                            const std::vector<NameId>& bound, const NameSet& dependent) {
-  return FreeNames(ast, bound, dependent).run(body);
+                            const std::vector<NameId>& bound, const NameSet& dependent,
+                            function_ref<bool(NameId)> outer) {
+  return FreeNames(ast, bound, dependent, outer).run(body);
 }
 
 std::vector<StmtId> substitute(const std::vector<StmtId>& body, const NameMap& map,

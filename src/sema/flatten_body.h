@@ -68,7 +68,7 @@ class BodyFlattener {
   bool is_flat_atom(syntax::ExprId id) const;  // of the output
   syntax::PathLit path(const syntax::PathLit& path) const;
   syntax::PathLit renamed(const syntax::PathLit& path) const;
-  syntax::TypeExprId type(syntax::TypeExprId id) const;
+  syntax::TypeExprId type(syntax::TypeExprId id);
   syntax::ExprId prefix_value(Span span) const;
   NameId value_name(NameId name) const;
   syntax::ExprId add(syntax::Expr node) const;
@@ -137,9 +137,10 @@ class BodyFlattener {
   syntax::Ast& ast_;
   Interner& names_;
   syntax::PathLit prefix_;
-  LocalScope locals_;  // source names in force
-  Renames renames_;    // source name → name in the flat body, where they differ
-  NameSet visible_;    // names bound so far in the flat body, outer ones included
+  LocalScope locals_;    // source names in force
+  Renames renames_;      // source name → name in the flat body, where they differ
+  NameSet visible_;      // names bound so far in the flat body, outer ones included
+  NameSet valued_dims_;  // dims that parameters and ascriptions made values so far
   std::unordered_map<NameId, Captured, IdHash> facts_;       // by flat name
   std::unordered_map<NameId, NullTest, IdHash> null_tests_;  // by source name
   BlockKind block_ = BlockKind::Main;
@@ -151,9 +152,11 @@ class BodyFlattener {
 };
 
 // Names in a flat body that nothing in it binds first, in order of use.
-// `dependent`: names that mean the same in dims of ascriptions.
+// `dependent`: names that mean the same in dims of ascriptions. Dims of ascriptions are bound by
+// them, unless `outer` says that they have a value already.
 std::vector<NameId> free_in(const std::vector<syntax::StmtId>& body, const syntax::Ast& ast,
-                            const std::vector<NameId>& bound, const NameSet& dependent);
+                            const std::vector<NameId>& bound, const NameSet& dependent,
+                            function_ref<bool(NameId)> outer);
 std::vector<syntax::StmtId> substitute(const std::vector<syntax::StmtId>& body,
                                        const std::unordered_map<NameId, NameId, IdHash>& map,
                                        const NameSet& dependent, syntax::Ast& ast);

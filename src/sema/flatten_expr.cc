@@ -63,8 +63,11 @@ PathLit BodyFlattener::extended(const PathLit& scope) const {
 
 PathLit BodyFlattener::path(const PathLit& source) const { return extended(source); }
 
-TypeExprId BodyFlattener::type(TypeExprId id) const {
-  return expand_aliases(id, ctx_.aliases, ast_, names_);
+// A type of a parameter or an ascription, whose dims are values from then on.
+TypeExprId BodyFlattener::type(TypeExprId id) {
+  TypeExprId out = expand_aliases(id, ctx_.aliases, ast_, names_);
+  for (NameId name : dims_in(out, ast_)) valued_dims_.insert(name);
+  return out;
 }
 
 // The current prefix as an argument. A prefix that is just a path parameter is passed by its name.

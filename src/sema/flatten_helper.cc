@@ -144,6 +144,7 @@ void BodyFlattener::inherit(const BodyFlattener& outer) {
   locals_ = outer.locals_;
   renames_ = outer.renames_;
   visible_ = outer.visible_;
+  valued_dims_ = outer.valued_dims_;
   facts_ = outer.facts_;
   null_tests_ = outer.null_tests_;
   for (NameId name : ctx_.path_names) own_names_.insert(name);
@@ -198,7 +199,8 @@ bool BodyFlattener::means_dim(NameId name) const {
 std::vector<NameId> BodyFlattener::captured(const std::vector<StmtId>& body,
                                             const std::vector<NameId>& bound) const {
   std::vector<NameId> out;
-  for (NameId name : free_in(body, ast_, bound, dependent_params())) {
+  auto outer = [&](NameId name) { return visible_.count(name) || valued_dims_.count(name); };
+  for (NameId name : free_in(body, ast_, bound, dependent_params(), outer)) {
     // Names of definitions mean the same everywhere.
     if (visible_.count(name) || !find_definition(ctx_.program, name)) out.push_back(name);
   }
