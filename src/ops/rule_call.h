@@ -95,6 +95,11 @@ RuleResult rule_Compare(RuleCall& c);
 RuleResult rule_Where(RuleCall& c);
 RuleResult rule_WhereIndices(RuleCall& c);
 RuleResult rule_binary(RuleCall& c);
+// indexing
+RuleResult rule_Gather(RuleCall& c);
+RuleResult rule_Scatter(RuleCall& c);
+RuleResult rule_IndexAdd(RuleCall& c);
+RuleResult rule_Conv1d(RuleCall& c);
 // the rest
 RuleResult rule_Param(RuleCall& c);
 RuleResult rule_HasRoot(RuleCall& c);
@@ -103,14 +108,12 @@ RuleResult rule_ConfigDim(RuleCall& c);
 RuleResult rule_LastAxisDim(RuleCall& c);
 RuleResult rule_EmbeddingDim(RuleCall& c);
 RuleResult rule_LikeFirst(RuleCall& c);
-RuleResult rule_LikeSecond(RuleCall& c);
 RuleResult rule_Arange(RuleCall& c);
 RuleResult rule_Shaped(RuleCall& c);
 RuleResult rule_TensorLike(RuleCall& c);
 RuleResult rule_Sum(RuleCall& c);
 RuleResult rule_Topk(RuleCall& c);
 RuleResult rule_Matmul(RuleCall& c);
-RuleResult rule_Conv1d(RuleCall& c);
 RuleResult rule_ListAppend(RuleCall& c);
 RuleResult rule_ListIndex(RuleCall& c);
 RuleResult rule_Require(RuleCall& c);

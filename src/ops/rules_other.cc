@@ -153,8 +153,6 @@ RuleResult rule_LikeFirst(RuleCall& c) {
   return c.fail(mismatch, static_cast<int>(i));
 }
 
-RuleResult rule_LikeSecond(RuleCall& c) { return c.result(c.args[1].type); }
-
 RuleResult rule_Arange(RuleCall& c) {
   DimId start = c.is_null(1) ? c.dims.integer(0) : c.dim_or_unknown(1);
   if (!c.is_null(2)) {
@@ -286,33 +284,6 @@ RuleResult rule_Matmul(RuleCall& c) {
   out->push_back(x[x.size() - 2]);
   out->push_back(y.back());
   return c.result(c.types.tensor(c.u.resolve(*out)));
-}
-
-RuleResult rule_Conv1d(RuleCall& c) {
-  Axes x = c.axes(0);
-  Axes weight = c.axes(1);
-  auto need_rank = [&](const Axes& axes) {
-    return axes.empty() || has_run(axes) || axes.size() == 3;
-  };
-  if (!need_rank(x) || !need_rank(weight)) return c.fail("operands need three axes");
-  bool known = x.size() == 3 && !has_run(x) && weight.size() == 3 && !has_run(weight);
-  if (!known) {
-    return c.result(c.types.tensor_of({c.u.unknown(), c.u.unknown(), c.u.unknown()}));
-  }
-  if (auto groups = c.dim(7)) c.require_equal(x[1].dim, c.dims.mul(weight[1].dim, *groups), 1);
-  if (c.error) return c.result(c.types.error());
-  Axes bias = c.axes(2);
-  if (bias.size() == 1 && !bias[0].is_run()) {
-    if (auto bad = c.u.unify_dim(bias[0].dim, weight[0].dim)) return c.fail(*bad, 2);
-  }
-  DimId length = c.u.unknown();
-  auto left = c.dim(4);
-  auto right = c.dim(5);
-  if (c.integer(3) == 1 && c.integer(6) == 1 && left && right) {
-    DimId padded = c.u.sum(x[2].dim, c.u.sum(*left, *right));
-    length = c.dims.add(c.u.difference(padded, weight[2].dim), c.dims.integer(1));
-  }
-  return c.result(c.types.tensor_of({x[0].dim, weight[0].dim, length}));
 }
 
 RuleResult rule_ListAppend(RuleCall& c) {

@@ -280,6 +280,7 @@ bool BodyFlattener::is_flat_loop(const Loop& node) const {
   if (!yield || yield->values.size() != 1) return false;
   const Call* call = ast_[strip_parens(yield->values[0], ast_)].get<Call>();
   if (!call || ctx_.facts.hidden(call->callee)) return false;
+  if (!find_definition(ctx_.program, call->callee)) return false;  // a primitive is no step
   return std::all_of(call->args.begin(), call->args.end(), [&](const Arg& arg) {
     return ast_[strip_parens(arg.value, ast_)].kind() == ExprKind::Name;
   });

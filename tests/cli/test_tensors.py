@@ -46,6 +46,36 @@ STOPPED = {
         {"x": [1, 2], "y": [1, 2, 3]}, "RUN-SHAPE",
         r"axis 0 of input `y` is 3, but `B` is 2 \(axis 0 of input `x`\)",
     ),
+    "an index with more rows than the tensor": (
+        "import Tensor (IdxTensor, gather)\n\nmain :: Tensor[B,S] -> IdxTensor[C,K] -> Tensor[C,K]\n"
+        "main x i = gather x i dim=1\n",
+        {"x": [[1, 2, 3], [4, 5, 6]], "i": [[0], [1], [2]]}, "RUN-INDEX",
+        r"`C` <= `B` at \S*main.axon:4: 3 is not at most 2",
+    ),
+    "a scattered source with more rows than the tensor": (
+        "import Tensor (IdxTensor, scatter)\n\n"
+        "main :: Tensor[B,S] -> IdxTensor[C,K] -> Tensor[C,K] -> Tensor[B,S]\n"
+        "main x i s = scatter x i s dim=1\n",
+        {"x": [[1, 2, 3]], "i": [[0], [1]], "s": [[7], [8]]}, "RUN-INDEX",
+        r"`C` <= `B` at \S*main.axon:4: 2 is not at most 1",
+    ),
+    "more slices than places to add them to": (
+        "import Tensor\n\nmain :: Tensor[B,S] -> Tensor[K] -> Tensor[N,S] -> Tensor[B,S]\n"
+        "main x i s = Tensor.index_add x i s\n",
+        {"x": [[1, 2]], "i": [0], "s": [[1, 2], [3, 4]]}, "RUN-SHAPE",
+        r"axis 0 of input `s` is 2, but `K` is 1",
+    ),
+    "a range and a source that differ": (
+        "main :: Tensor[B,S] -> Tensor[C,K] -> Tensor[B,S]\nmain x s = _assign_slice x s 1 0 2\n",
+        {"x": [[1, 2], [3, 4], [5, 6]], "s": [[1, 2], [3, 4]]}, "RUN-SHAPE",
+        r"`C` == `B` at \S*main.axon:2: 2 is not equal to 3",
+    ),
+    "channels that groups do not divide": (
+        "main :: Tensor[1,C,2] -> Tensor[O,1,2] -> Tensor[O] -> Tensor[1,O,1]\n"
+        "main x w b = _conv1d x w b 1 0 0 1 C\n",
+        {"x": [[[1, 2], [3, 4]]], "w": [[[1, 2]], [[3, 4]], [[5, 6]]], "b": [1, 2, 3]}, "RUN-SHAPE",
+        r"`O%C` == `0` at \S*main.axon:2: 1 is not equal to 0",
+    ),
     "a tensor modulo a tensor": (
         "main :: Tensor[B] -> Tensor[B] -> Tensor[B]\nmain x y = x % y\n",
         {"x": [3, 4], "y": [2, 0]}, "RUN-DIV-ZERO", r"divided by zero .* at \S*main.axon:2",

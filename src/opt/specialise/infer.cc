@@ -402,19 +402,62 @@ bool Inference::matmul() {
   return give(shape, floats ? y.dtype : promote(x().dtype, y.dtype));
 }
 
+// Kernels take the sizes of operands for granted: an index has the axes of x, and off the axis none
+// that is longer.
+bool Inference::indexed(size_t axis_at) {
+  size_t place = 0;
+  if (tree(1).kind != Tree::Kind::Tensor || !axis(axis_at, x().dims.size(), place)) return false;
+  const std::vector<DimId>& index = tree(1).dims;
+  if (index.size() != x().dims.size()) return no("its index has other axes");
+  for (size_t d = 0; d < index.size(); ++d) {
+    if (d != place) at_most(index[d], x().dims[d]);
+  }
+  return true;
+}
+
+// Whether argument `i`, if it is a tensor, can have this shape.
+bool Inference::same_shape(size_t i, const std::vector<DimId>& shape) {
+  if (!given(i) || tree(i).kind != Tree::Kind::Tensor) return true;
+  const std::vector<DimId>& found = tree(i).dims;
+  if (found.size() != shape.size()) return no("its source has other axes");
+  for (size_t d = 0; d < shape.size(); ++d) {
+    if (!equal(found[d], shape[d])) return false;
+  }
+  return true;
+}
+
+// x, index, src, dim
+bool Inference::index_add() {
+  size_t place = 0;
+  if (tree(1).kind != Tree::Kind::Tensor || !axis(3, x().dims.size(), place)) return false;
+  if (tree(1).dims.size() != 1) return no("its index has other than one axis");
+  std::vector<DimId> shape = x().dims;
+  shape[place] = tree(1).dims[0];
+  return same_shape(2, shape) && give(x().dims, x().dtype);
+}
+
 bool Inference::conv1d() {
   const Tree& w = tree(1);
   if (x().dims.size() != 3 || w.dims.size() != 3) return no("convolution of other than three axes");
   std::optional<int64_t> stride = integer(3), dilation = integer(6);
-  DimId left, right;
-  if (!stride || !dilation || !dim(4, left) || !dim(5, right))
+  DimId left, right, groups;
+  if (!stride || !dilation || !dim(4, left) || !dim(5, right) || !dim(7, groups))
     return no("stride or padding is not known");
+  if (*stride < 1 || *dilation < 1) return no("stride and dilation are 1 or more");
+  const DimId zero = dims_.integer(0);
+  at_most(dims_.integer(1), groups);
+  at_most(zero, left);
+  at_most(zero, right);
+  if (!equal(x().dims[1], dims_.mul(w.dims[1], groups)) ||
+      !equal(dims_.mod(w.dims[0], groups), zero) || !same_shape(2, {w.dims[0]}))
+    return false;
   DimId reach = dims_.mul(dims_.sub(w.dims[2], dims_.integer(1)), dims_.integer(*dilation));
   DimId length = dims_.sub(dims_.add(x().dims[2], dims_.add(left, right)), reach);
   if (*stride != 1) {
     length = dims_.add(dims_.div(dims_.sub(length, dims_.integer(1)), dims_.integer(*stride)),
                        dims_.integer(1));
   }
+  at_most(zero, length);
   return give({x().dims[0], w.dims[0], length}, x().dtype);
 }
 
@@ -430,6 +473,15 @@ bool Inference::assign(bool unit) {
     return false;
   at_most(dims_.integer(0), from);
   at_most(to, x().dims[at]);
+  if (part.kind == Tree::Kind::Tensor) {  // stretched over the range
+    std::vector<DimId> range = x().dims;
+    range[at] = dims_.sub(to, from);
+    if (part.dims.size() > range.size()) return no("its source has more axes");
+    const size_t shift = range.size() - part.dims.size();
+    for (size_t d = 0; d < part.dims.size(); ++d) {
+      if (part.dims[d] != dims_.integer(1) && !equal(part.dims[d], range[shift + d])) return false;
+    }
+  }
   return give(x().dims, x().dtype);
 }
 
@@ -504,9 +556,6 @@ bool Inference::run(Op op) {
     case Op::ActivationsRelu2:
     case Op::ActivationsXielu:
     case Op::ActivationsSwiglu:
-    case Op::Scatter:
-    case Op::ScatterReduce:
-    case Op::IndexAdd:
       return give(x().dims, x().dtype);
     case Op::ActivationsGegelu: {
       std::vector<DimId> shape = x().dims;
@@ -557,7 +606,12 @@ bool Inference::run(Op op) {
     case Op::Matmul:
       return matmul();
     case Op::Gather:
-      return give(tree(1).dims, x().dtype);
+      return indexed(2) && give(tree(1).dims, x().dtype);
+    case Op::Scatter:
+    case Op::ScatterReduce:
+      return indexed(3) && same_shape(2, tree(1).dims) && give(x().dims, x().dtype);
+    case Op::IndexAdd:
+      return index_add();
     case Op::AssignSlice:
       return assign(false);
     case Op::AssignUnitSlice:

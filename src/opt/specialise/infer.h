@@ -55,6 +55,9 @@ class Inference {
 
   bool elementwise(size_t from, size_t to, DType dtype);
   bool like_first(size_t dtype_at, bool float_result);
+  bool indexed(size_t axis_at);
+  bool same_shape(size_t i, const std::vector<DimId>& shape);
+  bool index_add();
   bool reshape();
   bool permute();
   bool transpose();
