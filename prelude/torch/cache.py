@@ -19,7 +19,10 @@ class Store:
 
     def update(self, slots: Tensor, *new: Tensor) -> list[Tensor]:
         """Writes new positions; gives all that later positions see."""
-        stores = [store.index_copy_(2, slots, x) for store, x in zip(self.tensors, new)]
+        stores = [
+            store.index_copy_(2, slots, x.to(store.dtype))
+            for store, x in zip(self.tensors, new)
+        ]
         return list(new) if self.empty else stores
 
 

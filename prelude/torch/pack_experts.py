@@ -71,7 +71,8 @@ class ExpertBank(nn.Module):
     def forward(self, x: Tensor, chosen: Tensor) -> Tensor:
         """[..., D] and the numbers of experts [...] -> [..., E]."""
         rows, numbers = x.flatten(0, -2), chosen.flatten()
-        if len(rows) <= self.count:  # few rows: each with the weights of its expert
+        few = len(rows) <= self.count and not torch.compiler.is_compiling()
+        if few:  # each row with the weights of its expert
             weights = [getattr(self, self.key(name))[numbers] for name in self.names]
             out = torch.vmap(self.row)(rows, *weights)
         else:

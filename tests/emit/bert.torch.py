@@ -127,10 +127,9 @@ class LaidOutLinear(nn.Module):
 
     def forward(self, x: Tensor) -> Tensor:
         """[..., in] -> [..., out]."""
-        compiles = torch.compiler.is_compiling()
-        if x.numel() == x.shape[-1] or (compiles and x.requires_grad):
+        if x.numel() == x.shape[-1] or x.requires_grad:
             return F.linear(x, self.weight, self.bias)
-        if compiles:
+        if torch.compiler.is_compiling():
             return linear_rows(x, self.weight, self.bias)
         return ONEDNN._linear_pointwise(x, self.weight, self.bias, "none", [], "")
 
@@ -188,6 +187,8 @@ class BlockedLinear(nn.Module):
 
     def forward(self, x: Tensor) -> Tensor:
         """[..., in] -> [..., out]."""
+        if x.requires_grad:
+            return F.linear(x, self.weight, self.bias)
         if torch.compiler.is_compiling():
             return linear_rows(x, self.blocks, self.bias)
         return ONEDNN._linear_pointwise(x, self.blocks, self.bias, "none", [], "")

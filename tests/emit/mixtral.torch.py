@@ -130,10 +130,9 @@ class LaidOutLinear(nn.Module):
 
     def forward(self, x: Tensor) -> Tensor:
         """[..., in] -> [..., out]."""
-        compiles = torch.compiler.is_compiling()
-        if x.numel() == x.shape[-1] or (compiles and x.requires_grad):
+        if x.numel() == x.shape[-1] or x.requires_grad:
             return F.linear(x, self.weight, self.bias)
-        if compiles:
+        if torch.compiler.is_compiling():
             return linear_rows(x, self.weight, self.bias)
         return ONEDNN._linear_pointwise(x, self.weight, self.bias, "none", [], "")
 
@@ -191,6 +190,8 @@ class BlockedLinear(nn.Module):
 
     def forward(self, x: Tensor) -> Tensor:
         """[..., in] -> [..., out]."""
+        if x.requires_grad:
+            return F.linear(x, self.weight, self.bias)
         if torch.compiler.is_compiling():
             return linear_rows(x, self.blocks, self.bias)
         return ONEDNN._linear_pointwise(x, self.blocks, self.bias, "none", [], "")
@@ -486,7 +487,8 @@ class ExpertBank(nn.Module):
     def forward(self, x: Tensor, chosen: Tensor) -> Tensor:
         """[..., D] and the numbers of experts [...] -> [..., E]."""
         rows, numbers = x.flatten(0, -2), chosen.flatten()
-        if len(rows) <= self.count:  # few rows: each with the weights of its expert
+        few = len(rows) <= self.count and not torch.compiler.is_compiling()
+        if few:  # each row with the weights of its expert
             weights = [getattr(self, self.key(name))[numbers] for name in self.names]
             out = torch.vmap(self.row)(rows, *weights)
         else:
@@ -521,7 +523,10 @@ class Store:
 
     def update(self, slots: Tensor, *new: Tensor) -> list[Tensor]:
         """Writes new positions; gives all that later positions see."""
-        stores = [store.index_copy_(2, slots, x) for store, x in zip(self.tensors, new)]
+        stores = [
+            store.index_copy_(2, slots, x.to(store.dtype))
+            for store, x in zip(self.tensors, new)
+        ]
         return list(new) if self.empty else stores
 
 

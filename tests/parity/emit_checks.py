@@ -134,6 +134,8 @@ def check_half(pair: Pair, prompt: list[int]) -> None:
         raise Failure(f"bfloat16 logits: differ by {off:.3g} on average")
     if hasattr(half, "generate"):
         half.generate(ids, max_new_tokens=3)
+        with torch.autocast("cpu", torch.bfloat16):
+            pair.ours.generate(ids, max_new_tokens=3)
 
 
 def check_packed(pair: Pair, prompt: list[int]) -> None:
@@ -212,7 +214,7 @@ def check_inductor(pair: Pair, prompt: list[int]) -> None:
     """The framework's own compiler gives the same logits, of packed weights too, and gradients."""
     ids = torch.tensor([prompt])
     plain = load_model(pair.source_text, pair.folder)
-    want = pair.logits_of(plain, ids)
+    want, want_one = pair.logits_of(plain, ids), pair.logits_of(plain, ids[:, :1])
     for rows in (0, 1, 4):
         model = load_model(pair.source_text, pair.folder)
         if rows > 0:
@@ -220,6 +222,8 @@ def check_inductor(pair: Pair, prompt: list[int]) -> None:
         model.compile(fullgraph=True, dynamic=False)
         with torch.no_grad():
             near(pair.logits_of(model, ids), want, TINY_LOGITS, "compiled logits")
+            one = pair.logits_of(model, ids[:, :1])
+            near(one, want_one, TINY_LOGITS, "compiled logits of one token")
     model = load_model(pair.source_text, pair.folder)
     model.compile(fullgraph=True, dynamic=False)
     torch.manual_seed(3)

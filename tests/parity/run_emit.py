@@ -51,7 +51,13 @@ REAL_LOGITS = 1e-3
 # Families of which everything runs, and those whose gradients are compared.
 THOROUGH = {"llama", "gpt2", "bert"}
 WITH_GRADIENTS = (*sorted(THOROUGH), "t5", "mixtral")
-COMPILED = {"llama-grouped", "gpt2-prefix", "bert-mlm", "t5-plain"}
+COMPILED = {
+    "llama-grouped",
+    "gpt2-prefix",
+    "bert-mlm",
+    "t5-plain",
+    "mixtral-window",
+}
 
 
 class Tally:

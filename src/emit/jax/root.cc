@@ -102,6 +102,7 @@ Expr layers_of(Program& p, const Weights& weights) {
       args.push_back(store_shape(p, tensor, weights.stacked ? count : 0));
     all.push_back(py::call(expand("Store.create"), std::move(args)));
   }
+  if (all.empty()) return py::list({});
   if (weights.stacked) return all.front();
   bool alike = std::all_of(all.begin(), all.end(), [&](const Expr& e) { return e == all[0]; });
   if (!alike) return py::list(std::move(all));

@@ -100,7 +100,7 @@ Stmt init_cache(Program& p) {
   }
   body.push_back(py::assign(expand("like"), expand("next(self.parameters())")));
   std::vector<std::vector<Expr>> shapes;
-  bool alike = true;
+  bool alike = !p.joined.stores.empty();
   for (const std::vector<StoreTensor>& store : p.joined.stores) {
     std::vector<Expr> args = {py::atom("like")};
     for (const StoreTensor& tensor : store) args.push_back(store_shape(p, tensor));
