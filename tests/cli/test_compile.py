@@ -101,6 +101,19 @@ main x = do
 """
 
 
+def test_no_layers() -> None:
+    """A stack without layers is written for every target."""
+    folder = checkpoint(S.folder / "bare", "llama")
+    path = folder / "config.json"
+    config = json.loads(path.read_text()) | {"num_hidden_layers": 0}
+    path.write_text(json.dumps(config))
+    for words in (("torch",), ("jax",), ("jax", "--scan-layers")):
+        out = S.folder / "bare.py"
+        done = S.run("compile", folder, "--target", *words, "-o", out, "--force")
+        S.check(f"no layers: {' '.join(words)}", done.status == 0, done.err)
+        compile(out.read_text(), "bare.py", "exec")
+
+
 def test_unsupported() -> None:
     """An operation that a target lacks: its name, the line of the program, a way out; warnings once."""
     folder = checkpoint(S.folder / "shapes", "gpt2")
@@ -191,6 +204,7 @@ def main() -> None:
     for test in (
         test_output,
         test_input,
+        test_no_layers,
         test_unsupported,
         test_passes,
         test_fused,
