@@ -49,6 +49,8 @@ def generate(
         raise ValueError(f"the prompt is {rows}x{prompt}, needs a row and a token")
     if mask is not None and mask.shape != ids.shape:
         raise ValueError(f"the mask is {tuple(mask.shape)}, the prompt {rows}x{prompt}")
+    if count < 0:
+        raise ValueError(f"{count} new tokens, needs 0 or more")
     pad = pad if pad is not None else (ends[0] if ends else 0)
     out = ids.new_full((rows, prompt + count), pad)
     out[:, :prompt] = ids

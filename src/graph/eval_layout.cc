@@ -255,7 +255,9 @@ Result<EvalValue> eval_arange(const OpCall& call) {
     AXON_TRY(end, call.integer(2));
   }
   if (end < start) return call.wrong(2, "at least the start");
-  EvalTensor out = EvalTensor::make(DType::I64, {end - start});
+  int64_t count = 0;
+  if (__builtin_sub_overflow(end, start, &count)) return call.wrong(2, "fewer numbers");
+  EvalTensor out = EvalTensor::make(DType::I64, {count});
   for (int64_t i = start; i < end; ++i) out.set_int(i - start, i);
   return EvalValue::of(std::move(out));
 }

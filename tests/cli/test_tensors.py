@@ -46,6 +46,10 @@ STOPPED = {
         {"x": [1, 2], "y": [1, 2, 3]}, "RUN-SHAPE",
         r"axis 0 of input `y` is 3, but `B` is 2 \(axis 0 of input `x`\)",
     ),
+    "a range of more numbers than there are": (
+        "import Tensor\n\nmain :: Tensor -> Int -> Tensor\nmain x i = Tensor.arange x (0 - i) i\n",
+        {"x": [1], "i": 2**62 + 2**61}, "RUN-VALUE", "fewer numbers",
+    ),
     "an index with more rows than the tensor": (
         "import Tensor (IdxTensor, gather)\n\nmain :: Tensor[B,S] -> IdxTensor[C,K] -> Tensor[C,K]\n"
         "main x i = gather x i dim=1\n",

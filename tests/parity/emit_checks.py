@@ -278,6 +278,10 @@ def check_refusals(pair: Pair, prompt: list[int]) -> None:
             f"(1, {count - 1})",
             lambda: model.generate(ids, torch.ones_like(ids[:, 1:])),
         ),
+        "fewer tokens than none": (
+            "-1 new tokens",
+            lambda: model.generate(ids, max_new_tokens=-1),
+        ),
         "a prompt that the cache has no room for": (
             f"{count} positions",
             lambda: model(ids, use_cache=True, capacity=count - 1),

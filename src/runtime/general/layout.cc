@@ -251,7 +251,9 @@ Result<Datum> apply_arange(const OpCall& call) {
     AXON_TRY(end, call.integer(2));
   }
   if (end < start) return call.wrong(2, "at least the start");
-  AXON_TRY(TensorPtr out, call.eager.make(DType::I64, {end - start}));
+  int64_t count = 0;
+  if (__builtin_sub_overflow(end, start, &count)) return call.wrong(2, "fewer numbers");
+  AXON_TRY(TensorPtr out, call.eager.make(DType::I64, {count}));
   AXON_TRY_VOID(call.eager.run(Operation::Arange, {}, {out}, {Param{"start", start}}));
   return Datum::of(std::move(out));
 }
