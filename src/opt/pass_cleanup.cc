@@ -39,7 +39,7 @@ class Effects {
     }
   }
   Effect node(const graph::Module& module, const graph::Node& node) const {
-    Effect effect = one(node.op, node.callee);
+    Effect effect = one(module, node.op, node.callee, node.inputs);
     if (node.op == Op::CoreRepeat)
       effect = callee(module.repeats[static_cast<size_t>(node.repeat)].callee);
     for (const Operand& input : node.inputs) effect = worse(effect, operand(module, input));
@@ -48,14 +48,28 @@ class Effects {
 
  private:
   Effect callee(graph::ModuleId id) const { return of_[static_cast<size_t>(id.index)]; }
-  Effect one(Op op, graph::ModuleId called) const {
-    return op == Op::CoreCall ? callee(called) : op_info(op).effect;
+  Effect one(const graph::Module& module, Op op, graph::ModuleId called,
+             const std::vector<Operand>& inputs) const {
+    if (op == Op::CoreCall) return callee(called);
+    // An item that may not be there, and what an ascription says, are looked at by running.
+    const bool looks = (op == Op::ListIndex && !is_item(module, inputs)) || op == Op::CoreAscribe;
+    return looks ? Effect::PartialPure : op_info(op).effect;
+  }
+  // Whether the list is made here and has the item.
+  static bool is_item(const graph::Module& module, const std::vector<Operand>& inputs) {
+    const auto* list = inputs.size() == 2 ? inputs[0].get<graph::Ref>() : nullptr;
+    const auto* index = inputs.size() == 2 ? inputs[1].get<graph::LitInt>() : nullptr;
+    if (!list || !index || !module.values[list->value].producer.valid()) return false;
+    const graph::Node& made = module.nodes[module.values[list->value].producer];
+    const bool listed = made.op == Op::CoreList || made.op == Op::CoreTuple;
+    const auto count = static_cast<int64_t>(made.inputs.size());
+    return listed && index->value >= -count && index->value < count;
   }
   Effect operand(const graph::Module& module, const Operand& operand) const {
     const graph::Nested* nested = operand.get<graph::Nested>();
     if (!nested) return Effect::TotalPure;
     const graph::NestedExpr& expr = module.nested[nested->expr];
-    Effect effect = one(expr.op, expr.callee);
+    Effect effect = one(module, expr.op, expr.callee, expr.inputs);
     for (const Operand& input : expr.inputs) effect = worse(effect, this->operand(module, input));
     return effect;
   }
