@@ -135,7 +135,8 @@ std::vector<std::pair<DimId, size_t>> DimBinding::axes(const TypeData& type, siz
   return out;
 }
 
-Result<bool> DimBinding::bind_axis(DimId dim, int64_t size) {
+Result<bool> DimBinding::bind_axis(DimId dim, int64_t size, Only only) {
+  if (only == Only::Plain && !dims_.as_symbol(dim)) return false;
   SymbolId free;
   for (SymbolId symbol : dims_.symbols(dim)) {
     if (get(symbol)) continue;
@@ -143,6 +144,7 @@ Result<bool> DimBinding::bind_axis(DimId dim, int64_t size) {
     free = symbol;
   }
   if (!free.valid()) return false;
+  if (only == Only::Declared && dims_.symbol(free).kind == SymbolKind::Unknown) return false;
   Tree tree = dims_.tree(dim);
   if (occurrences(tree, free) != 1) return false;
   Solution solution = solve(tree, free, size, *this);
@@ -156,27 +158,26 @@ Result<bool> DimBinding::bind_axis(DimId dim, int64_t size) {
   return true;
 }
 
-Result<bool> DimBinding::bind(TypeId type, const EvalValue& value, bool plain) {
+Result<bool> DimBinding::bind(TypeId type, const EvalValue& value, Only only) {
   if (!type.valid() || value.is_null()) return false;
   const TypeData& data = types_.get(type);
   bool any = false;
   switch (data.kind) {
     case TypeKind::Optional:
-      return bind(data.items[0], value, plain);
+      return bind(data.items[0], value, only);
     case TypeKind::List:
       if (value.items.empty()) return false;
-      return bind(data.items[0], value.items[0], plain);
+      return bind(data.items[0], value.items[0], only);
     case TypeKind::Tuple:
       for (size_t i = 0; i < data.items.size() && i < value.items.size(); ++i) {
-        AXON_TRY(bool bound, bind(data.items[i], value.items[i], plain));
+        AXON_TRY(bool bound, bind(data.items[i], value.items[i], only));
         any = any || bound;
       }
       return any;
     case TypeKind::Tensor:
       if (!value.is_tensor()) return false;
       for (auto [dim, axis] : axes(data, value.tensor->shape.size())) {
-        if (plain && !dims_.as_symbol(dim)) continue;
-        AXON_TRY(bool bound, bind_axis(dim, value.tensor->shape[axis]));
+        AXON_TRY(bool bound, bind_axis(dim, value.tensor->shape[axis], only));
         any = any || bound;
       }
       return any;

@@ -39,7 +39,7 @@ class Evaluator {
   std::string name(NameId id) const { return std::string(names_.text(id)); }
 
   Result<void> enter(Frame& frame, Values inputs, bool entry);
-  Result<bool> bind_inputs(Frame& frame, bool plain);
+  Result<bool> bind_inputs(Frame& frame, DimBinding::Only only);
   Result<void> know_constants(Frame& frame, TypeId type);
   Result<void> check_constraints(Frame& frame);
   Result<std::optional<bool>> holds(Frame& frame, const Fact& fact);
@@ -57,6 +57,8 @@ class Evaluator {
   Result<std::optional<int64_t>> dim_symbol(Frame& frame, SymbolId symbol);
   Result<EvalValue> global(ModuleId id);
   Result<EvalValue> ascribed(Frame& frame, EvalValue value, TypeId type);
+  Result<void> fits(Frame& frame, TypeId type, const EvalValue& value, const std::string& what);
+  Result<void> fits_made(Frame& frame, TypeId type, const EvalValue& value);
   EvalValue widened(EvalValue value, TypeId type) const;
 
   const Graph& graph_;
@@ -143,12 +145,27 @@ Result<Values> Evaluator::call(ModuleId id, Values inputs, bool entry) {
     AXON_TRY(EvalValue value, operand(frame, m.outputs[i]));
     TypeId type = m.outputs.size() == 1 ? m.return_type : tuple ? whole->items[i] : TypeId{};
     out.push_back(widened(std::move(value), type));
-    // What nothing knew before is looked at now.
-    if (!entry) continue;
-    AXON_TRY_VOID(know_constants(frame, type));
-    AXON_TRY_VOID(frame.dims.check(type, out.back(), "the result"));
+    AXON_TRY_VOID(fits(frame, type, out.back(), "the result"));
   }
   return out;
+}
+
+// What nothing knew before is looked at now: a size that somebody has named is what it is the first
+// time. With `check_types` that goes for names of ours, too.
+Result<void> Evaluator::fits(Frame& frame, TypeId type, const EvalValue& value,
+                             const std::string& what) {
+  if (!type.valid()) return {};
+  AXON_TRY_VOID(know_constants(frame, type));
+  const auto only = options_.check_types ? DimBinding::Only::All : DimBinding::Only::Declared;
+  AXON_TRY_VOID(frame.dims.bind(type, value, only));
+  return frame.dims.check(type, value, what);
+}
+
+// Lists only grow, so that looking at all items each time costs too much; items of one may differ
+// in sizes of their own, which only what takes an item out can tell apart.
+Result<void> Evaluator::fits_made(Frame& frame, TypeId type, const EvalValue& value) {
+  if (!type.valid() || types_.kind(types_.strip_optional(type)) == TypeKind::List) return {};
+  return fits(frame, type, value, "a result of type " + types_.show(type));
 }
 
 // Global constants that `type` names have values of their own: no axis says what they are.
@@ -158,8 +175,15 @@ Result<void> Evaluator::know_constants(Frame& frame, TypeId type) {
   for (const Axis& axis : data.axes) {
     if (axis.is_run()) continue;
     for (SymbolId symbol : types_.dims().symbols(axis.dim)) {
-      if (types_.dims().symbol(symbol).kind != SymbolKind::Rigid || frame.dims.get(symbol))
-        continue;
+      const Symbol& facts = types_.dims().symbol(symbol);
+      if (frame.dims.get(symbol)) continue;
+      for (ValueId input : frame.module.inputs) {  // or an integer argument gives it
+        const auto& v = frame.values[static_cast<size_t>(input.index)];
+        bool named =
+            facts.kind == SymbolKind::Param && frame.module.values[input].name == facts.name;
+        if (named && v && v->kind == Kind::Int) frame.dims.set(symbol, v->integer);
+      }
+      if (facts.kind != SymbolKind::Rigid) continue;
       AXON_TRY(std::optional<int64_t> value, dim_symbol(frame, symbol));
       if (value) frame.dims.set(symbol, *value);
     }
@@ -169,12 +193,12 @@ Result<void> Evaluator::know_constants(Frame& frame, TypeId type) {
 }
 
 // Binds dims from the inputs' sizes; true when something was bound.
-Result<bool> Evaluator::bind_inputs(Frame& frame, bool plain) {
+Result<bool> Evaluator::bind_inputs(Frame& frame, DimBinding::Only only) {
   const Module& m = frame.module;
   bool any = false;
   for (ValueId input : m.inputs) {
     const EvalValue& value = *frame.values[static_cast<size_t>(input.index)];
-    AXON_TRY(bool bound, frame.dims.bind(m.values[input].type, value, plain));
+    AXON_TRY(bool bound, frame.dims.bind(m.values[input].type, value, only));
     any = any || bound;
   }
   return any;
@@ -222,10 +246,10 @@ Result<void> Evaluator::enter(Frame& frame, Values inputs, bool entry) {
   }
   for (ValueId input : m.inputs) AXON_TRY_VOID(know_constants(frame, m.values[input].type));
   // Names of whole axes first: half of a size does not say what was halved.
-  AXON_TRY_VOID(bind_inputs(frame, true));
+  AXON_TRY_VOID(bind_inputs(frame, DimBinding::Only::Plain));
   // Compounds may wait for a symbol that a later parameter binds.
   for (bool progress = true; progress;) {
-    AXON_TRY(progress, bind_inputs(frame, false));
+    AXON_TRY(progress, bind_inputs(frame, DimBinding::Only::All));
   }
   if (!entry && !options_.check_dims) return {};
   for (ValueId input : m.inputs) {
@@ -306,16 +330,7 @@ Result<void> Evaluator::node(Frame& frame, const Node& n) {
                                  ? repeat(frame, n)
                                  : apply(frame, n.op, n.callee, n.inputs, n.attrs, n.type));
   result = widened(std::move(result), n.type);
-  if (options_.check_types && n.type.valid()) {
-    // Sizes that the types leave open are what they are the first time. Items of a list may differ
-    // in them, which only what takes an item out can tell apart.
-    TypeId inner = types_.strip_optional(n.type);
-    if (types_.kind(inner) != TypeKind::List) {
-      AXON_TRY_VOID(know_constants(frame, n.type));
-      AXON_TRY_VOID(frame.dims.bind(n.type, result));
-      AXON_TRY_VOID(frame.dims.check(n.type, result, "a result of type " + types_.show(n.type)));
-    }
-  }
+  AXON_TRY_VOID(fits_made(frame, n.type, result));
   auto store = [&](size_t i, EvalValue value) {
     frame.values[static_cast<size_t>(n.outputs[i].index)] = std::move(value);
   };
@@ -463,9 +478,7 @@ Result<EvalValue> Evaluator::ascribed(Frame& frame, EvalValue value, TypeId type
               kind == TypeKind::Optional;
   if (value.is_null() && !open)
     return eval_error(Diag::RunNull, {"an ascription to " + types_.show(type)});
-  if (kind != TypeKind::Tensor && !options_.check_dims) return value;
-  AXON_TRY_VOID(know_constants(frame, type));
-  AXON_TRY_VOID(frame.dims.check(type, value, "an ascribed value"));
+  AXON_TRY_VOID(fits(frame, type, value, "an ascribed value"));
   return value;
 }
 
@@ -499,7 +512,9 @@ Result<EvalValue> Evaluator::operand(Frame& frame, const Operand& o) {
     case OperandKind::Nested: {
       const NestedExpr& e = frame.module.nested[o.as<Nested>().expr];
       AXON_TRY(EvalValue value, apply(frame, e.op, e.callee, e.inputs, e.attrs, e.type));
-      return widened(std::move(value), e.type);
+      value = widened(std::move(value), e.type);
+      AXON_TRY_VOID(fits_made(frame, e.type, value));
+      return value;
     }
   }
   AXON_UNREACHABLE("operand kind");

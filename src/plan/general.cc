@@ -33,7 +33,7 @@ void General::reach(graph::ModuleId id) {
 }
 
 // Rigid symbols without a value that the module reads as numbers or compares sizes with: those of
-// its inputs, of ascriptions and of the result.
+// its inputs, of what it makes and of the result.
 std::vector<SymbolId> General::constants_of(const graph::Module& module) const {
   std::vector<SymbolId> out;
   std::unordered_set<SymbolId, IdHash> seen;
@@ -54,13 +54,9 @@ std::vector<SymbolId> General::constants_of(const graph::Module& module) const {
   };
   for (DimId dim : dims_read(module)) add(dim);
   for (graph::ValueId input : module.inputs) add_type(add_type, module.values[input].type);
-  for (const graph::Node& node : module.nodes) {
-    if (node.op == Op::CoreAscribe) add_type(add_type, node.type);
-  }
-  for (const graph::NestedExpr& expr : module.nested) {
-    if (expr.op == Op::CoreAscribe) add_type(add_type, expr.type);
-  }
-  if (&module == &graph_[graph_.main]) add_type(add_type, module.return_type);
+  for (graph::NodeId id : module.order) add_type(add_type, module.nodes[id].type);
+  for (const graph::NestedExpr& expr : module.nested) add_type(add_type, expr.type);
+  add_type(add_type, module.return_type);
   return out;
 }
 
@@ -136,7 +132,8 @@ bool General::compile(graph::ModuleId id) {
                   : tuple                      ? whole->items[i]
                                                : TypeId{};
     // MAIN's outputs are known by their sizes, too.
-    out.pattern = id == graph_.main ? pattern(type) : widening(type);
+    out.pattern = id == graph_.main ? pattern(type) : declared(type);
+    if (!out.pattern.valid()) out.pattern = widening(type);
     routine_.outputs.push_back(std::move(out));
   }
   make_sources();
@@ -154,14 +151,15 @@ runtime::IntId General::expr(DimId dim) {
   }));
 }
 
-Pattern General::pattern_of(TypeId type) {
+// `declared`: sizes that nobody has written are left open.
+Pattern General::pattern_of(TypeId type, bool declared) {
   const TypeData data = context_.types.get(type);
   Pattern out;
   out.text = context_.types.show(type);
   using Kind = Pattern::Kind;
   switch (data.kind) {
     case TypeKind::Optional:
-      out = pattern_of(data.items[0]);
+      out = pattern_of(data.items[0], declared);
       out.optional = true;
       out.text = context_.types.show(type);
       return out;
@@ -188,13 +186,16 @@ Pattern General::pattern_of(TypeId type) {
       out.kind = Kind::Tensor;
       out.ranked = data.known_rank;
       for (const Axis& axis : data.axes) {
-        out.axes.push_back(axis.is_run() ? IntId{} : expr(axis.dim));
+        const bool open = declared && !axis.is_run() && !is_declared(axis.dim);
+        out.axes.push_back(axis.is_run() ? IntId{}
+                           : open        ? context_.program.constant(-1)
+                                         : expr(axis.dim));
       }
       return out;
     case TypeKind::List:
     case TypeKind::Tuple:
       out.kind = data.kind == TypeKind::List ? Kind::List : Kind::Tuple;
-      for (TypeId item : data.items) out.items.push_back(pattern_of(item));
+      for (TypeId item : data.items) out.items.push_back(pattern_of(item, declared));
       return out;
     case TypeKind::Error:
     case TypeKind::Any:
@@ -207,8 +208,38 @@ Pattern General::pattern_of(TypeId type) {
 PatternId General::pattern(TypeId type) {
   if (!type.valid()) return {};
   auto [it, fresh] = patterns_.emplace(type, PatternId{});
-  if (fresh) it->second = context_.program.patterns.add(pattern_of(type));
+  if (fresh) it->second = context_.program.patterns.add(pattern_of(type, false));
   return it->second;
+}
+
+bool General::is_declared(DimId dim) const {
+  const std::vector<SymbolId> symbols = context_.dims.symbols(dim);
+  return std::none_of(symbols.begin(), symbols.end(), [&](SymbolId id) {
+    return context_.dims.symbol(id).kind == SymbolKind::Unknown;
+  });
+}
+
+// Whether a value of the type has sizes to look at.
+bool General::declares(TypeId type) const {
+  if (!type.valid()) return false;
+  const TypeData& data = context_.types.get(type);
+  if (data.kind == TypeKind::Tensor)
+    return data.known_rank && std::any_of(data.axes.begin(), data.axes.end(), [&](const Axis& a) {
+             return !a.is_run() && is_declared(a.dim);
+           });
+  const bool inside = data.kind == TypeKind::Optional || data.kind == TypeKind::Tuple ||
+                      data.kind == TypeKind::List;
+  return inside && std::any_of(data.items.begin(), data.items.end(),
+                               [&](TypeId item) { return declares(item); });
+}
+
+PatternId General::declared(TypeId type) {
+  if (!declares(type)) return {};
+  auto [it, fresh] = declared_.emplace(type, PatternId{});
+  if (!fresh) return it->second;
+  Pattern pattern = pattern_of(type, true);
+  pattern.optional = true;  // that something is null is told where it is needed
+  return it->second = context_.program.patterns.add(std::move(pattern));
 }
 
 bool General::widens(TypeId type) const {
@@ -235,8 +266,8 @@ void General::make_inputs() {
                   (value.type.valid() && context_.types.kind(value.type) == TypeKind::Optional);
     routine_.inputs.push_back(std::move(in));
   }
-  // A dim that names an integer parameter is that argument, where types of inputs have it and where
-  // facts and operands alone do.
+  // A dim that names an integer parameter is that argument, where types have it and where facts and
+  // operands alone do.
   std::unordered_set<SymbolId, IdHash> seen;
   auto visit_dim = [&](DimId dim) {
     for (SymbolId symbol : context_.dims.symbols(dim)) {
@@ -257,6 +288,9 @@ void General::make_inputs() {
     for (TypeId item : data.items) self(self, item);
   };
   for (graph::ValueId id : module_->inputs) visit(visit, module_->values[id].type);
+  for (graph::NodeId id : module_->order) visit(visit, module_->nodes[id].type);
+  for (const graph::NestedExpr& expr : module_->nested) visit(visit, expr.type);
+  visit(visit, module_->return_type);
   for (DimId dim : dims_read(*module_)) visit_dim(dim);
 }
 

@@ -40,7 +40,10 @@ class General {
   bool fact_side(const graph::Operand& operand, IntId& dim, Register& value, std::string& text);
   void note_dead();
   runtime::PatternId pattern(TypeId type);
-  runtime::Pattern pattern_of(TypeId type);
+  runtime::Pattern pattern_of(TypeId type, bool declared);
+  runtime::PatternId declared(TypeId type);  // invalid: nothing to look at when the value is made
+  bool declares(TypeId type) const;
+  bool is_declared(DimId dim) const;
   runtime::PatternId widening(TypeId type);  // invalid: it widens nothing
   bool widens(TypeId type) const;
   IntId expr(DimId dim);
@@ -55,6 +58,7 @@ class General {
   bool select(const std::vector<graph::Operand>& inputs, TypeId type,
               std::vector<Register> outputs);
   bool repeat(const Node& node);
+  void look_at(Register value, TypeId type);
   bool operand(const graph::Operand& operand, Register& out);  // in some register
   bool operand_into(const graph::Operand& operand, Register out);
   bool path(const graph::Path& path, Register out);
@@ -79,7 +83,7 @@ class General {
   std::vector<bool> reached_;  // by ModuleId
   std::vector<graph::ModuleId> order_;
   std::vector<runtime::RoutineId> routines_;  // by ModuleId
-  std::unordered_map<TypeId, runtime::PatternId, IdHash> patterns_;
+  std::unordered_map<TypeId, runtime::PatternId, IdHash> patterns_, declared_;
   graph::ModuleId id_;  // the module that is being compiled
   const graph::Module* module_ = nullptr;
   runtime::Routine routine_;

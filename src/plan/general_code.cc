@@ -23,8 +23,26 @@ bool General::node(const Node& node) {
   span_ = node.span;
   std::vector<Register> outputs;
   for (graph::ValueId output : node.outputs) outputs.push_back(output.index);
-  if (node.op == Op::CoreRepeat) return repeat(node);
-  return apply(node.op, node.callee, node.inputs, node.attrs, node.type, std::move(outputs));
+  const bool made = node.op == Op::CoreRepeat
+                        ? repeat(node)
+                        : apply(node.op, node.callee, node.inputs, node.attrs, node.type, outputs);
+  for (graph::ValueId output : node.outputs) {
+    if (node.op != Op::CoreAscribe) look_at(output.index, module_->values[output].type);
+  }
+  return made;
+}
+
+// A value is looked at when it is made: what nothing knew is what its type says. Lists only grow,
+// so that looking at all items each time costs too much.
+void General::look_at(Register value, TypeId type) {
+  if (!type.valid()) return;
+  if (context_.types.kind(context_.types.strip_optional(type)) == TypeKind::List) return;
+  GeneralInstr instr;
+  instr.op = Op::CoreAscribe;
+  instr.code = GeneralCode::Ascribe;
+  instr.inputs = {value};
+  instr.pattern = declared(type);
+  if (instr.pattern.valid()) emit(std::move(instr));
 }
 
 bool General::apply(Op op, graph::ModuleId callee, const std::vector<graph::Operand>& inputs,
@@ -57,7 +75,8 @@ bool General::apply(Op op, graph::ModuleId callee, const std::vector<graph::Oper
       break;
     case Op::CoreAscribe:
       instr.code = GeneralCode::Ascribe;
-      instr.pattern = pattern(type.valid() ? type : context_.types.any());
+      instr.pattern = context_.program.patterns.add(
+          pattern_of(type.valid() ? type : context_.types.any(), true));
       break;
     case Op::CoreList:
       instr.code = GeneralCode::List;
@@ -199,7 +218,9 @@ bool General::operand_into(const graph::Operand& o, Register out) {
       return path(o.as<graph::Path>(), out);
     case OperandKind::Nested: {
       const graph::NestedExpr& e = module_->nested[o.as<graph::Nested>().expr];
-      return apply(e.op, e.callee, e.inputs, e.attrs, e.type, {out});
+      if (!apply(e.op, e.callee, e.inputs, e.attrs, e.type, {out})) return false;
+      if (e.op != Op::CoreAscribe) look_at(out, e.type);
+      return true;
     }
   }
   emit(std::move(instr));

@@ -125,7 +125,8 @@ TreeId Specialiser::coerce(TreeId id, TypeId type) {
 }
 
 // Binds names that the type of a result introduces, and compares the sizes that both sides know.
-bool Specialiser::check_type(Frame& frame, TypeId type, TreeId id) {
+// Those that only the program's word makes the same must be so where it is entered.
+bool Specialiser::check_type(Frame& frame, TypeId type, TreeId id, bool trusted) {
   if (failed_ || !id.valid()) return false;
   if (!type.valid() || forest_[id].kind != Tree::Kind::Tensor) return true;
   bind_dims(frame, type, id);
@@ -141,6 +142,8 @@ bool Specialiser::check_type(Frame& frame, TypeId type, TreeId id) {
     auto param = params_.find(tree.value);
     if (!a && b && param != params_.end() && !depends_on_round(want))
       bind_width(want, *b, param->second);
+    if (trusted && (!a || !b) && param == params_.end())
+      require_equal(want, tree.dims[i], node_ ? node_->span : Span{});
     if (!a || !b || *a == *b) continue;
     if (param != params_.end()) {
       spoil(param->second, types_.show(type));

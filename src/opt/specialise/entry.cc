@@ -58,10 +58,19 @@ void Specialiser::require_equal(DimId left, DimId right, Span span) {
   out_.facts.push_back(DimFact{DimFact::Relation::Eq, left, right, span});
 }
 
-// A size that nothing knew is what the declared result says it is.
+// A size that nothing knew is what the declared result says it is, the same for all that have its
+// name.
 void Specialiser::check_result(Frame& frame, TypeId type, TreeId id, Span span) {
-  if (!type.valid() || !id.valid() || forest_[id].kind != Tree::Kind::Tensor) return;
+  if (!type.valid() || !id.valid()) return;
+  bind_dims(frame, type, id);
   TypeId plain = types_.strip_optional(type);
+  if (types_.kind(plain) == TypeKind::Tuple && forest_[id].kind == Tree::Kind::Tuple) {
+    const std::vector<TypeId> items = types_.get(plain).items;
+    const Args trees = forest_[id].items;
+    for (size_t i = 0; i < items.size() && i < trees.size(); ++i)
+      check_result(frame, items[i], trees[i], span);
+  }
+  if (forest_[id].kind != Tree::Kind::Tensor) return;
   if (types_.kind(plain) != TypeKind::Tensor) return;
   const std::vector<DimId> declared = types_.dims_of(plain);
   if (declared.size() != forest_[id].dims.size()) return;

@@ -223,7 +223,7 @@ bool Specialiser::run_node(Frame& frame, const graph::Node& node) {
   if (!result.valid()) return false;
   if (node.outputs.size() == 1) {
     result = coerce(result, node.type);
-    if (!check_type(frame, node.type, result)) return false;
+    if (!check_type(frame, node.type, result, node.op == Op::CoreCall)) return false;
     frame.values[static_cast<size_t>(node.outputs[0].index)] = result;
     name_value(graph_[frame.id].values[node.outputs[0]].name, result, frame);
     return true;
@@ -245,7 +245,7 @@ bool Specialiser::run_node(Frame& frame, const graph::Node& node) {
   for (size_t i = 0; i < items.size(); ++i) {
     TypeId type = module.values[node.outputs[i]].type;
     TreeId item = coerce(items[i], type);
-    if (!check_type(frame, type, item)) return false;
+    if (!check_type(frame, type, item, node.op == Op::CoreCall)) return false;
     frame.values[static_cast<size_t>(node.outputs[i].index)] = item;
     name_value(module.values[node.outputs[i]].name, item, frame);
   }
@@ -280,7 +280,7 @@ TreeId Specialiser::evaluate(Frame& frame, Op op, graph::ModuleId callee,
       return args.size() == 1 ? args[0] : forest_.tuple(std::move(args));
     case Op::CoreAscribe: {
       TreeId tree = coerce(args[0], type);
-      return check_type(frame, type, tree) ? tree : TreeId{};
+      return check_type(frame, type, tree, true) ? tree : TreeId{};
     }
     case Op::CoreList:
       return forest_.list(std::move(args));
@@ -354,7 +354,8 @@ bool Specialiser::repeat(Frame& frame, const graph::Node& node) {
   if (too_long) return fail("loop has too many rounds").valid();
   for (size_t i = 0; i < node.outputs.size(); ++i) {
     frame.values[static_cast<size_t>(node.outputs[i].index)] = carries[i];
-    if (!check_type(frame, graph_[frame.id].values[node.outputs[i]].type, carries[i])) return false;
+    if (!check_type(frame, graph_[frame.id].values[node.outputs[i]].type, carries[i], true))
+      return false;
     name_value(graph_[frame.id].values[node.outputs[i]].name, carries[i], frame);
   }
   return true;

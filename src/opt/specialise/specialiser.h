@@ -113,7 +113,7 @@ class Specialiser {
   DimId lookup(Frame& frame, SymbolId symbol);
   DimId resolve_dim(Frame& frame, DimId dim);  // invalid when a name has no meaning here
   TreeId coerce(TreeId tree, TypeId type);
-  bool check_type(Frame& frame, TypeId type, TreeId tree);
+  bool check_type(Frame& frame, TypeId type, TreeId tree, bool trusted);
 
   // entry.cc: sizes named by integers and constants, and declared results
   void name_integers(Frame& frame);

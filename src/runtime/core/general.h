@@ -26,7 +26,8 @@ struct Pattern {
   Kind kind = Kind::Any;
   bool optional = false;
   bool ranked = false;      // Tensor: `axes` says something
-  std::vector<IntId> axes;  // Tensor; an invalid id stands for a run of axes
+  std::vector<IntId> axes;  // Tensor; an invalid id stands for a run of axes, a negative constant
+                            // for an extent that the type leaves open
   std::vector<Pattern> items;
   std::string text;  // as written
 };
@@ -56,7 +57,7 @@ enum class GeneralCode : uint8_t {
   Path,     // of `path`
   Dim,      // the value of `dim`
   Global,   // the result of `routine`, which runs once a call of the program
-  Ascribe,  // input 0, which must fit `pattern`
+  Ascribe,  // input 0, which must fit `pattern`; sizes named there first are bound
   Branch,   // goes on at `target` unless input 0 is true
   Jump,     // goes on at `target`
   Call,     // `routine` on the inputs

@@ -202,7 +202,8 @@ class Checker {
     need(!goes || (i.target > static_cast<int64_t>(at) &&
                    i.target <= static_cast<int64_t>(r.code.size())),
          "jump out of range");
-    need(goes || i.code == GeneralCode::Loop || !i.outputs.empty(), "result goes nowhere");
+    bool looks = i.code == GeneralCode::Loop || i.code == GeneralCode::Ascribe;
+    need(goes || looks || !i.outputs.empty(), "result goes nowhere");
   }
   void loop(const GeneralInstr& i, size_t self) {
     callee(i.routine, self);

@@ -95,13 +95,18 @@ Result<std::vector<Datum>> Machine::call(RoutineId id, Data inputs, bool entry) 
   Data out;
   for (const RoutineOutput& output : r.outputs) {
     out.push_back(widened(frame.registers[static_cast<size_t>(output.value)], output.pattern));
-    if (!entry || !output.pattern.valid()) continue;
-    // What nothing knew before is looked at now.
-    const Pattern& pattern = program_->patterns[output.pattern];
-    AXON_TRY_VOID(know_constants(frame, pattern));
-    AXON_TRY_VOID(frame.sizes.check(pattern, out.back(), "the result"));
+    if (output.pattern.valid())
+      AXON_TRY_VOID(fits(frame, program_->patterns[output.pattern], out.back(), "the result"));
   }
   return out;
+}
+
+// What nothing knew before is looked at now: a size is what it is the first time.
+Result<void> Machine::fits(Frame& frame, const Pattern& pattern, const Datum& value,
+                           const char* what) {
+  AXON_TRY_VOID(know_constants(frame, pattern));
+  AXON_TRY_VOID(frame.sizes.bind(pattern, value));
+  return frame.sizes.check(pattern, value, what);
 }
 
 // ---- entry ---------------------------------------------------------------------------------
@@ -404,8 +409,8 @@ Result<Datum> Machine::ascribed(Frame& frame, const GeneralInstr& instr) {
   Datum value = std::move(take(frame, instr)[0]);
   if (value.is_null() && !is_open(pattern))
     return run_error(Diag::RunNull, {"an ascription to " + pattern.text});
-  AXON_TRY_VOID(know_constants(frame, pattern));
-  AXON_TRY_VOID(frame.sizes.check(pattern, value, "an ascribed value"));
+  AXON_TRY_VOID(
+      fits(frame, pattern, value, instr.outputs.empty() ? "a result" : "an ascribed value"));
   return value;
 }
 

@@ -169,6 +169,8 @@ Result<void> Sizes::check(const Pattern& pattern, const Datum& value,
                      {what, show_shape(value.tensor->shape()), "its type", pattern.text});
   }
   for (auto [expr, axis] : found) {
+    const IntExpr& e = program_->ints[expr];
+    if (e.kind == Kind::Const && e.value < 0) continue;  // left open
     const std::optional<int64_t> needed = this->value(expr);
     if (needed && *needed != view.shape[axis]) {
       return run_error(
