@@ -34,10 +34,14 @@ bool is_plain(const Expr& e) {
 }  // namespace
 
 NameId source_name(NameId name, Interner& names) {
-  std::string text(names.text(name));
-  size_t mark = text.rfind("__g");
-  if (mark == text.npos || mark == 0 || !parse_int(text.substr(mark + 3))) return name;
-  return names.intern(text.substr(0, mark));
+  std::string_view text = names.text(name);
+  // A graph read again binds `x__g1` again: its second value is `x__g1__g1`.
+  for (;;) {
+    size_t mark = text.rfind("__g");
+    if (mark == text.npos || mark == 0 || !parse_int(std::string(text.substr(mark + 3)))) break;
+    text = text.substr(0, mark);
+  }
+  return names.intern(text);
 }
 
 ModuleLowering::ModuleLowering(Context& context, graph::ModuleId module, size_t definition)
