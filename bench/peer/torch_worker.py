@@ -146,9 +146,9 @@ class Transformers:
 
 
 def training(side: Axon | Transformers) -> Callable:
-    """Forward, backward and an AdamW step on 4 x 256 tokens."""
+    """Forward, backward and an AdamW step on 4 x 256 tokens, with the optimizer that is the default of Transformers' trainer."""
     side.model.train()
-    optimizer = torch.optim.AdamW(side.model.parameters(), lr=1e-4)
+    optimizer = torch.optim.AdamW(side.model.parameters(), lr=1e-4, fused=True)
     ids = random_ids(4, 257)
 
     def step() -> None:

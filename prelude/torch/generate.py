@@ -1,6 +1,6 @@
 """Generation with a cache: greedy or by sampling, rows padded on the left."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 import torch
@@ -39,7 +39,7 @@ def generate(
     ids: Tensor,
     mask: Tensor | None,
     count: int,
-    ends: list[int],
+    ends: int | Sequence[int] | None,
     pad: int | None,
     sampling: Sampling,
 ) -> Tensor:
@@ -51,19 +51,22 @@ def generate(
         raise ValueError(f"the mask is {tuple(mask.shape)}, the prompt {rows}x{prompt}")
     if count < 0:
         raise ValueError(f"{count} new tokens, needs 0 or more")
-    pad = pad if pad is not None else (ends[0] if ends else 0)
+    if not 0 <= sampling.top_p <= 1:
+        raise ValueError(f"top_p is {sampling.top_p}, needs 0 to 1")
+    stops = torch.as_tensor(() if ends is None else ends, device=ids.device).ravel()
+    if pad is None:
+        pad = int(stops[0]) if len(stops) else 0
     out = ids.new_full((rows, prompt + count), pad)
     out[:, :prompt] = ids
     if mask is not None:  # as wide as the cache from the start: new tokens are real
         mask = torch.cat((mask.bool(), mask.new_ones((rows, count)).bool()), 1)
-    stops = torch.tensor(ends, device=ids.device)
     running = torch.ones(rows, dtype=torch.bool, device=ids.device)
     for place in range(prompt, prompt + count):
         logits = model(ids, mask, cache, last=1)[0]
         token = torch.where(running, sampling.pick(logits[:, -1]), pad)
         out[:, place] = token
         ids = token[:, None]
-        if ends:
+        if len(stops):
             running = running & ~torch.isin(token, stops)
             if not running.any():
                 return out[:, : place + 1]

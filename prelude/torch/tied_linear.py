@@ -51,6 +51,6 @@ def tied_linear(x: Tensor, table: nn.Embedding) -> Tensor:
         return F.linear(x, weight)
     if isinstance(table, TiedEmbedding):
         return table.head[0](x)
-    if weight.is_contiguous() or x.numel() == x.shape[-1]:
+    if weight.is_contiguous() or x.numel() == x.shape[-1] or x.dtype != weight.dtype:
         return F.linear(x, weight)
     return torch.ops.mkldnn._linear_pointwise(x, weight, None, "none", [], "")

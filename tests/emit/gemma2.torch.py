@@ -1,10 +1,11 @@
 """gemma2 as a PyTorch module, written by axon 0.
 
 Made again by: axon compile gemma2
-Hash of the program and its configuration: 864a7f79ebc2cc90
+Hash of the program and its configuration: 185d905c62e9f926
 """
 
 import json
+import math
 from collections.abc import Callable, Sequence
 from functools import wraps
 from pathlib import Path
@@ -126,6 +127,11 @@ def convertible(weight: Tensor) -> Tensor:
     raise TypeError(f"packed layers have no {found}: convert the model, then pack it")
 
 
+def fits_onednn(x: Tensor, weight: Tensor) -> bool:
+    """Whether the private product does: it records no gradients, and `autocast` does not see it."""
+    return x.dtype == weight.dtype and not x.requires_grad
+
+
 class LaidOutLinear(nn.Module):
     """A linear layer in float32 with the strides that suit one row."""
 
@@ -140,7 +146,7 @@ class LaidOutLinear(nn.Module):
 
     def forward(self, x: Tensor) -> Tensor:
         """[..., in] -> [..., out]."""
-        if x.numel() == x.shape[-1] or x.requires_grad:
+        if x.numel() == x.shape[-1] or not fits_onednn(x, self.weight):
             return F.linear(x, self.weight, self.bias)
         if torch.compiler.is_compiling():
             return linear_rows(x, self.weight, self.bias)
@@ -200,7 +206,7 @@ class BlockedLinear(nn.Module):
 
     def forward(self, x: Tensor) -> Tensor:
         """[..., in] -> [..., out]."""
-        if x.requires_grad:
+        if not fits_onednn(x, self.blocks):
             return F.linear(x, self.weight, self.bias)
         if torch.compiler.is_compiling():
             return linear_rows(x, self.blocks, self.bias)
@@ -338,7 +344,7 @@ def tied_linear(x: Tensor, table: nn.Embedding) -> Tensor:
         return F.linear(x, weight)
     if isinstance(table, TiedEmbedding):
         return table.head[0](x)
-    if weight.is_contiguous() or x.numel() == x.shape[-1]:
+    if weight.is_contiguous() or x.numel() == x.shape[-1] or x.dtype != weight.dtype:
         return F.linear(x, weight)
     return torch.ops.mkldnn._linear_pointwise(x, weight, None, "none", [], "")
 
@@ -494,7 +500,7 @@ def generate(
     ids: Tensor,
     mask: Tensor | None,
     count: int,
-    ends: list[int],
+    ends: int | Sequence[int] | None,
     pad: int | None,
     sampling: Sampling,
 ) -> Tensor:
@@ -506,19 +512,22 @@ def generate(
         raise ValueError(f"the mask is {tuple(mask.shape)}, the prompt {rows}x{prompt}")
     if count < 0:
         raise ValueError(f"{count} new tokens, needs 0 or more")
-    pad = pad if pad is not None else (ends[0] if ends else 0)
+    if not 0 <= sampling.top_p <= 1:
+        raise ValueError(f"top_p is {sampling.top_p}, needs 0 to 1")
+    stops = torch.as_tensor(() if ends is None else ends, device=ids.device).ravel()
+    if pad is None:
+        pad = int(stops[0]) if len(stops) else 0
     out = ids.new_full((rows, prompt + count), pad)
     out[:, :prompt] = ids
     if mask is not None:  # as wide as the cache from the start: new tokens are real
         mask = torch.cat((mask.bool(), mask.new_ones((rows, count)).bool()), 1)
-    stops = torch.tensor(ends, device=ids.device)
     running = torch.ones(rows, dtype=torch.bool, device=ids.device)
     for place in range(prompt, prompt + count):
         logits = model(ids, mask, cache, last=1)[0]
         token = torch.where(running, sampling.pick(logits[:, -1]), pad)
         out[:, place] = token
         ids = token[:, None]
-        if ends:
+        if len(stops):
             running = running & ~torch.isin(token, stops)
             if not running.any():
                 return out[:, : place + 1]
@@ -638,7 +647,7 @@ class Model(nn.Module):
         """input_ids [B, S], sin [B, 1, S, HEAD_DIM], cos [B, 1, S, HEAD_DIM],
         keep [B, 1, S, C], keep_2 [B, 1, S, C] -> [B, S, VOCAB].
         """
-        x = self.embed_tokens(input_ids) * 7.745966692414834
+        x = self.embed_tokens(input_ids) * math.sqrt(60)
         for layer, past, mask in zip(self.layers, stores, (keep, keep_2, keep)):
             x = layer(x, sin, cos, mask, slots, past)
         x = self.norm(x)
@@ -682,21 +691,21 @@ class Gemma2(nn.Module):
             positions = torch.where(
                 attn_mask, attn_mask.long().cumsum(1) - 1, 1
             ).index_select(1, slots)
-        x = (
+        exponent = (
             torch.arange(7, device=positions.device).float()
             * 2.0
             / 14
-            * -9.210340371976184
+            * -math.log(10000)
         )
         position = positions.float().reshape(B, 1, S, 1)
-        angle = position * x.exp().reshape(1, 1, 1, 7)
-        x = angle.sin()
+        angle = position * exponent.exp().reshape(1, 1, 1, 7)
+        sin = angle.sin()
+        cos = angle.cos()
         dtype = next(self.parameters()).dtype
-        x_2 = angle.cos()
         keep = causal_mask(slots, key_count, attn_mask, window=9)
         keep_2 = causal_mask(slots, key_count, attn_mask)
-        cos = torch.cat((x_2, x_2), -1).to(dtype)
-        sin = torch.cat((-x, x), -1).to(dtype)
+        sin = torch.cat((-sin, sin), -1).to(dtype)
+        cos = torch.cat((cos, cos), -1).to(dtype)
         y = (
             self.model(input_ids, sin, cos, keep, keep_2, slots, stores, last) / 2.0
         ).tanh()
@@ -756,13 +765,15 @@ class Gemma2(nn.Module):
         """The prompt followed by new tokens, [B, S + new]: the likeliest each, or drawn at a
         `temperature` above 0. A row ends at an end token; rows are padded on the left.
         """
-        ends = (
-            [eos_token_id]
-            if isinstance(eos_token_id, int)
-            else list(eos_token_id or ())
-        )
         cache = self.init_cache(input_ids.shape[0], input_ids.shape[1] + max_new_tokens)
         pick = Sampling(temperature, top_k, top_p, generator)
         return generate(
-            self, cache, input_ids, attn_mask, max_new_tokens, ends, pad_token_id, pick
+            self,
+            cache,
+            input_ids,
+            attn_mask,
+            max_new_tokens,
+            eos_token_id,
+            pad_token_id,
+            pick,
         )

@@ -367,7 +367,7 @@ def generate_tokens(
     params: Params,
     ids: Array,
     cache: Cache,
-    ends: list[int],
+    ends: int | Sequence[int] | None,
     pad: int | None,
     key: Array | None,
     sampling: Sampling,
@@ -379,10 +379,13 @@ def generate_tokens(
         raise ValueError(f"the prompt is {rows}x{prompt}, needs a row and a token")
     if mask is not None and mask.shape != ids.shape:
         raise ValueError(f"the mask is {mask.shape}, the prompt {rows}x{prompt}")
-    pad = (ends or [0])[0] if pad is None else pad
+    if not 0 <= sampling.top_p <= 1:
+        raise ValueError(f"top_p is {sampling.top_p}, needs 0 to 1")
+    stops = jnp.array(() if ends is None else ends, ids.dtype).ravel()
+    if pad is None:
+        pad = int(stops[0]) if len(stops) else 0
     key = jax.random.key(0) if key is None else key
     whole = None if mask is None else fit_mask(mask, cache.capacity)
-    stops = jnp.array(ends, ids.dtype)
     padding = jnp.array(pad, ids.dtype)
     state = read_prompt(model, params, ids, mask, cache, stops, padding, key, sampling)
     state = append_tokens(model, params, whole, state, stops, padding, sampling)
@@ -578,7 +581,6 @@ def generate(
     at a temperature above 0. A row ends at an end token; rows are padded on the left.
     Its steps are compiled; it is not for `jax.jit` itself.
     """
-    ends = [eos_token_id] if isinstance(eos_token_id, int) else list(eos_token_id or ())
     dtype = jax.tree.leaves(params)[0].dtype
     capacity = input_ids.shape[1] + max_new_tokens
     cache = init_cache(input_ids.shape[0], capacity, dtype)
@@ -587,7 +589,7 @@ def generate(
         params,
         input_ids,
         cache,
-        ends,
+        eos_token_id,
         pad_token_id,
         key,
         sampling,

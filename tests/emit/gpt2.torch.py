@@ -149,6 +149,11 @@ def convertible(weight: Tensor) -> Tensor:
     raise TypeError(f"packed layers have no {found}: convert the model, then pack it")
 
 
+def fits_onednn(x: Tensor, weight: Tensor) -> bool:
+    """Whether the private product does: it records no gradients, and `autocast` does not see it."""
+    return x.dtype == weight.dtype and not x.requires_grad
+
+
 class LaidOutLinear(nn.Module):
     """A linear layer in float32 with the strides that suit one row."""
 
@@ -163,7 +168,7 @@ class LaidOutLinear(nn.Module):
 
     def forward(self, x: Tensor) -> Tensor:
         """[..., in] -> [..., out]."""
-        if x.numel() == x.shape[-1] or x.requires_grad:
+        if x.numel() == x.shape[-1] or not fits_onednn(x, self.weight):
             return F.linear(x, self.weight, self.bias)
         if torch.compiler.is_compiling():
             return linear_rows(x, self.weight, self.bias)
@@ -223,7 +228,7 @@ class BlockedLinear(nn.Module):
 
     def forward(self, x: Tensor) -> Tensor:
         """[..., in] -> [..., out]."""
-        if x.requires_grad:
+        if not fits_onednn(x, self.blocks):
             return F.linear(x, self.weight, self.bias)
         if torch.compiler.is_compiling():
             return linear_rows(x, self.blocks, self.bias)
@@ -292,7 +297,7 @@ def tied_linear(x: Tensor, table: nn.Embedding) -> Tensor:
         return F.linear(x, weight)
     if isinstance(table, TiedEmbedding):
         return table.head[0](x)
-    if weight.is_contiguous() or x.numel() == x.shape[-1]:
+    if weight.is_contiguous() or x.numel() == x.shape[-1] or x.dtype != weight.dtype:
         return F.linear(x, weight)
     return torch.ops.mkldnn._linear_pointwise(x, weight, None, "none", [], "")
 
@@ -468,7 +473,7 @@ def generate(
     ids: Tensor,
     mask: Tensor | None,
     count: int,
-    ends: list[int],
+    ends: int | Sequence[int] | None,
     pad: int | None,
     sampling: Sampling,
 ) -> Tensor:
@@ -480,19 +485,22 @@ def generate(
         raise ValueError(f"the mask is {tuple(mask.shape)}, the prompt {rows}x{prompt}")
     if count < 0:
         raise ValueError(f"{count} new tokens, needs 0 or more")
-    pad = pad if pad is not None else (ends[0] if ends else 0)
+    if not 0 <= sampling.top_p <= 1:
+        raise ValueError(f"top_p is {sampling.top_p}, needs 0 to 1")
+    stops = torch.as_tensor(() if ends is None else ends, device=ids.device).ravel()
+    if pad is None:
+        pad = int(stops[0]) if len(stops) else 0
     out = ids.new_full((rows, prompt + count), pad)
     out[:, :prompt] = ids
     if mask is not None:  # as wide as the cache from the start: new tokens are real
         mask = torch.cat((mask.bool(), mask.new_ones((rows, count)).bool()), 1)
-    stops = torch.tensor(ends, device=ids.device)
     running = torch.ones(rows, dtype=torch.bool, device=ids.device)
     for place in range(prompt, prompt + count):
         logits = model(ids, mask, cache, last=1)[0]
         token = torch.where(running, sampling.pick(logits[:, -1]), pad)
         out[:, place] = token
         ids = token[:, None]
-        if ends:
+        if len(stops):
             running = running & ~torch.isin(token, stops)
             if not running.any():
                 return out[:, : place + 1]
@@ -686,13 +694,15 @@ class Gpt2(nn.Module):
         """The prompt followed by new tokens, [B, S + new]: the likeliest each, or drawn at a
         `temperature` above 0. A row ends at an end token; rows are padded on the left.
         """
-        ends = (
-            [eos_token_id]
-            if isinstance(eos_token_id, int)
-            else list(eos_token_id or ())
-        )
         cache = self.init_cache(input_ids.shape[0], input_ids.shape[1] + max_new_tokens)
         pick = Sampling(temperature, top_k, top_p, generator)
         return generate(
-            self, cache, input_ids, attn_mask, max_new_tokens, ends, pad_token_id, pick
+            self,
+            cache,
+            input_ids,
+            attn_mask,
+            max_new_tokens,
+            eos_token_id,
+            pad_token_id,
+            pick,
         )

@@ -1,7 +1,7 @@
 """mixtral as JAX functions, written by axon 0.
 
 Made again by: axon compile mixtral
-Hash of the program and its configuration: ebd0653179a05015
+Hash of the program and its configuration: 4f127dd32c4c480f
 """
 
 import json
@@ -398,7 +398,7 @@ def generate_tokens(
     params: Params,
     ids: Array,
     cache: Cache,
-    ends: list[int],
+    ends: int | Sequence[int] | None,
     pad: int | None,
     key: Array | None,
     sampling: Sampling,
@@ -410,10 +410,13 @@ def generate_tokens(
         raise ValueError(f"the prompt is {rows}x{prompt}, needs a row and a token")
     if mask is not None and mask.shape != ids.shape:
         raise ValueError(f"the mask is {mask.shape}, the prompt {rows}x{prompt}")
-    pad = (ends or [0])[0] if pad is None else pad
+    if not 0 <= sampling.top_p <= 1:
+        raise ValueError(f"top_p is {sampling.top_p}, needs 0 to 1")
+    stops = jnp.array(() if ends is None else ends, ids.dtype).ravel()
+    if pad is None:
+        pad = int(stops[0]) if len(stops) else 0
     key = jax.random.key(0) if key is None else key
     whole = None if mask is None else fit_mask(mask, cache.capacity)
-    stops = jnp.array(ends, ids.dtype)
     padding = jnp.array(pad, ids.dtype)
     state = read_prompt(model, params, ids, mask, cache, stops, padding, key, sampling)
     state = append_tokens(model, params, whole, state, stops, padding, sampling)
@@ -600,30 +603,23 @@ def forward(
     if attn_mask is not None:
         attn_mask = fit_mask(attn_mask, key_count)
     B, S = input_ids.shape
-    frequency = jnp.exp(
-        jnp.arange(7).astype(jnp.float32) * 2.0 / 14 * -6.907755278982137
-    )
     if attn_mask is None:
         positions = jnp.broadcast_to(slots.reshape(1, S), (B, S))
     else:
         positions = jnp.where(attn_mask, attn_mask.astype(int).cumsum(1) - 1, 1)[
             :, slots
         ]
+    frequency = jnp.exp(
+        jnp.arange(7).astype(jnp.float32) * 2.0 / 14 * -math.log(1000)
+    ).reshape(1, 1, 1, 7)
     position = positions.astype(jnp.float32).reshape(B, 1, S, 1)
-    angle = position * frequency.reshape(1, 1, 1, 7)
-    x = jnp.sin(angle)
-    x_2 = jnp.cos(angle)
+    angle = position * frequency
+    sin = jnp.sin(angle)
+    cos = jnp.cos(angle)
     keep = window_keep(slots, key_count, attn_mask, 9)
-    cos = jnp.concatenate((x_2, x_2), axis=-1)
-    x, stores = model(
-        params["model"],
-        input_ids,
-        jnp.concatenate((x, x), axis=-1),
-        cos,
-        keep,
-        slots,
-        stores,
-    )
+    sin = jnp.concatenate((sin, sin), axis=-1)
+    cos = jnp.concatenate((cos, cos), axis=-1)
+    x, stores = model(params["model"], input_ids, sin, cos, keep, slots, stores)
     if last is not None:
         x = x[:, -last:]
     logits = linear(x, **params["lm_head"])
@@ -679,7 +675,6 @@ def generate(
     at a temperature above 0. A row ends at an end token; rows are padded on the left.
     Its steps are compiled; it is not for `jax.jit` itself.
     """
-    ends = [eos_token_id] if isinstance(eos_token_id, int) else list(eos_token_id or ())
     dtype = jax.tree.leaves(params)[0].dtype
     capacity = input_ids.shape[1] + max_new_tokens
     cache = init_cache(input_ids.shape[0], capacity, dtype)
@@ -688,7 +683,7 @@ def generate(
         params,
         input_ids,
         cache,
-        ends,
+        eos_token_id,
         pad_token_id,
         key,
         sampling,

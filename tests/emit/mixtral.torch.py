@@ -1,7 +1,7 @@
 """mixtral as a PyTorch module, written by axon 0.
 
 Made again by: axon compile mixtral
-Hash of the program and its configuration: ebd0653179a05015
+Hash of the program and its configuration: 4f127dd32c4c480f
 """
 
 import json
@@ -116,6 +116,11 @@ def convertible(weight: Tensor) -> Tensor:
     raise TypeError(f"packed layers have no {found}: convert the model, then pack it")
 
 
+def fits_onednn(x: Tensor, weight: Tensor) -> bool:
+    """Whether the private product does: it records no gradients, and `autocast` does not see it."""
+    return x.dtype == weight.dtype and not x.requires_grad
+
+
 class LaidOutLinear(nn.Module):
     """A linear layer in float32 with the strides that suit one row."""
 
@@ -130,7 +135,7 @@ class LaidOutLinear(nn.Module):
 
     def forward(self, x: Tensor) -> Tensor:
         """[..., in] -> [..., out]."""
-        if x.numel() == x.shape[-1] or x.requires_grad:
+        if x.numel() == x.shape[-1] or not fits_onednn(x, self.weight):
             return F.linear(x, self.weight, self.bias)
         if torch.compiler.is_compiling():
             return linear_rows(x, self.weight, self.bias)
@@ -190,7 +195,7 @@ class BlockedLinear(nn.Module):
 
     def forward(self, x: Tensor) -> Tensor:
         """[..., in] -> [..., out]."""
-        if x.requires_grad:
+        if not fits_onednn(x, self.blocks):
             return F.linear(x, self.weight, self.bias)
         if torch.compiler.is_compiling():
             return linear_rows(x, self.blocks, self.bias)
@@ -600,7 +605,7 @@ def generate(
     ids: Tensor,
     mask: Tensor | None,
     count: int,
-    ends: list[int],
+    ends: int | Sequence[int] | None,
     pad: int | None,
     sampling: Sampling,
 ) -> Tensor:
@@ -612,19 +617,22 @@ def generate(
         raise ValueError(f"the mask is {tuple(mask.shape)}, the prompt {rows}x{prompt}")
     if count < 0:
         raise ValueError(f"{count} new tokens, needs 0 or more")
-    pad = pad if pad is not None else (ends[0] if ends else 0)
+    if not 0 <= sampling.top_p <= 1:
+        raise ValueError(f"top_p is {sampling.top_p}, needs 0 to 1")
+    stops = torch.as_tensor(() if ends is None else ends, device=ids.device).ravel()
+    if pad is None:
+        pad = int(stops[0]) if len(stops) else 0
     out = ids.new_full((rows, prompt + count), pad)
     out[:, :prompt] = ids
     if mask is not None:  # as wide as the cache from the start: new tokens are real
         mask = torch.cat((mask.bool(), mask.new_ones((rows, count)).bool()), 1)
-    stops = torch.tensor(ends, device=ids.device)
     running = torch.ones(rows, dtype=torch.bool, device=ids.device)
     for place in range(prompt, prompt + count):
         logits = model(ids, mask, cache, last=1)[0]
         token = torch.where(running, sampling.pick(logits[:, -1]), pad)
         out[:, place] = token
         ids = token[:, None]
-        if ends:
+        if len(stops):
             running = running & ~torch.isin(token, stops)
             if not running.any():
                 return out[:, : place + 1]
@@ -807,22 +815,21 @@ class Mixtral(nn.Module):
             positions = torch.where(
                 attn_mask, attn_mask.long().cumsum(1) - 1, 1
             ).index_select(1, slots)
-        x = (
+        exponent = (
             torch.arange(7, device=positions.device).float()
             * 2.0
             / 14
-            * -6.907755278982137
+            * -math.log(1000)
         )
         position = positions.float().reshape(B, 1, S, 1)
-        angle = position * x.exp().reshape(1, 1, 1, 7)
-        x = angle.sin()
+        angle = position * exponent.exp().reshape(1, 1, 1, 7)
+        sin = angle.sin()
+        cos = angle.cos()
         dtype = next(self.parameters()).dtype
-        x_2 = angle.cos()
         keep = causal_mask(slots, key_count, attn_mask, window=9)
-        cos = torch.cat((x_2, x_2), -1).to(dtype)
-        x = self.model(
-            input_ids, torch.cat((-x, x), -1).to(dtype), cos, keep, slots, stores
-        )
+        sin = torch.cat((-sin, sin), -1).to(dtype)
+        cos = torch.cat((cos, cos), -1).to(dtype)
+        x = self.model(input_ids, sin, cos, keep, slots, stores)
         if last is not None:
             x = x[:, -last:]
         logits = self.lm_head(x)
@@ -880,13 +887,15 @@ class Mixtral(nn.Module):
         """The prompt followed by new tokens, [B, S + new]: the likeliest each, or drawn at a
         `temperature` above 0. A row ends at an end token; rows are padded on the left.
         """
-        ends = (
-            [eos_token_id]
-            if isinstance(eos_token_id, int)
-            else list(eos_token_id or ())
-        )
         cache = self.init_cache(input_ids.shape[0], input_ids.shape[1] + max_new_tokens)
         pick = Sampling(temperature, top_k, top_p, generator)
         return generate(
-            self, cache, input_ids, attn_mask, max_new_tokens, ends, pad_token_id, pick
+            self,
+            cache,
+            input_ids,
+            attn_mask,
+            max_new_tokens,
+            eos_token_id,
+            pad_token_id,
+            pick,
         )

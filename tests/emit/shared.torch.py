@@ -101,6 +101,11 @@ def convertible(weight: Tensor) -> Tensor:
     raise TypeError(f"packed layers have no {found}: convert the model, then pack it")
 
 
+def fits_onednn(x: Tensor, weight: Tensor) -> bool:
+    """Whether the private product does: it records no gradients, and `autocast` does not see it."""
+    return x.dtype == weight.dtype and not x.requires_grad
+
+
 class LaidOutLinear(nn.Module):
     """A linear layer in float32 with the strides that suit one row."""
 
@@ -115,7 +120,7 @@ class LaidOutLinear(nn.Module):
 
     def forward(self, x: Tensor) -> Tensor:
         """[..., in] -> [..., out]."""
-        if x.numel() == x.shape[-1] or x.requires_grad:
+        if x.numel() == x.shape[-1] or not fits_onednn(x, self.weight):
             return F.linear(x, self.weight, self.bias)
         if torch.compiler.is_compiling():
             return linear_rows(x, self.weight, self.bias)
@@ -175,7 +180,7 @@ class BlockedLinear(nn.Module):
 
     def forward(self, x: Tensor) -> Tensor:
         """[..., in] -> [..., out]."""
-        if x.requires_grad:
+        if not fits_onednn(x, self.blocks):
             return F.linear(x, self.weight, self.bias)
         if torch.compiler.is_compiling():
             return linear_rows(x, self.blocks, self.bias)

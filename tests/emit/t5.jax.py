@@ -366,7 +366,7 @@ def generate_tokens(
     params: Params,
     ids: Array,
     cache: Cache,
-    ends: list[int],
+    ends: int | Sequence[int] | None,
     pad: int | None,
     key: Array | None,
     sampling: Sampling,
@@ -378,10 +378,13 @@ def generate_tokens(
         raise ValueError(f"the prompt is {rows}x{prompt}, needs a row and a token")
     if mask is not None and mask.shape != ids.shape:
         raise ValueError(f"the mask is {mask.shape}, the prompt {rows}x{prompt}")
-    pad = (ends or [0])[0] if pad is None else pad
+    if not 0 <= sampling.top_p <= 1:
+        raise ValueError(f"top_p is {sampling.top_p}, needs 0 to 1")
+    stops = jnp.array(() if ends is None else ends, ids.dtype).ravel()
+    if pad is None:
+        pad = int(stops[0]) if len(stops) else 0
     key = jax.random.key(0) if key is None else key
     whole = None if mask is None else fit_mask(mask, cache.capacity)
-    stops = jnp.array(ends, ids.dtype)
     padding = jnp.array(pad, ids.dtype)
     state = read_prompt(model, params, ids, mask, cache, stops, padding, key, sampling)
     state = append_tokens(model, params, whole, state, stops, padding, sampling)
@@ -502,7 +505,7 @@ def encoder(params: Params, keep: Array | None, x: Array) -> Array:
     x_2 = jnp.arange(S)
     distance = x_2.reshape(1, S) - x_2.reshape(S, 1)
     away = jnp.where(distance >= 0, distance, -distance)
-    share = jnp.log(jnp.clip(away, min=3).astype(jnp.float32) / 3) / 1.8971199848858813
+    share = jnp.log(jnp.clip(away, min=3).astype(jnp.float32) / 3) / math.log(20 / 3)
     x_2 = jnp.clip(jnp.floor(share * 3).astype(int) + 3, max=5)
     bucket = jnp.where(away >= 3, x_2, away)
     rows = embed(
@@ -677,8 +680,8 @@ def decoder(
     _, _, T, C = keep.shape
     stores = list(stores)
     distance = jnp.clip(-(jnp.arange(C).reshape(1, C) - slots.reshape(T, 1)), min=0)
-    share = (
-        jnp.log(jnp.clip(distance, min=6).astype(jnp.float32) / 6) / 1.2039728043259361
+    share = jnp.log(jnp.clip(distance, min=6).astype(jnp.float32) / 6) / math.log(
+        10 / 3
     )
     x_2 = jnp.clip(jnp.floor(share * 6).astype(int) + 6, max=11)
     rows = embed(
@@ -746,7 +749,7 @@ def forward(
     keep_2 = causal_keep(slots, key_count, decoder_attention_mask)
     x = params["shared"]["weight"][decoder_input_ids]
     x, stores = decoder(params["decoder"], keep_2, x, keep, all_k, all_v, slots, stores)
-    x = x / 7.745966692414834
+    x = x / math.sqrt(60)
     if last is not None:
         x = x[:, -last:]
     logits = x @ params["shared"]["weight"].T
@@ -804,7 +807,6 @@ def generate(
     at a temperature above 0. A row ends at an end token.
     Its steps are compiled; it is not for `jax.jit` itself.
     """
-    ends = [eos_token_id] if isinstance(eos_token_id, int) else list(eos_token_id or ())
     dtype = jax.tree.leaves(params)[0].dtype
     rows = input_ids.shape[0]
     cache = init_cache(rows, 1 + max_new_tokens, dtype)
@@ -816,5 +818,5 @@ def generate(
     }
     start = jnp.full((rows, 1), decoder_start_token_id, input_ids.dtype)
     return generate_tokens(
-        next_logits, given, start, cache, ends, pad_token_id, key, sampling
+        next_logits, given, start, cache, eos_token_id, pad_token_id, key, sampling
     )

@@ -5,6 +5,7 @@ Hash of the program and its configuration: 5ebe0d65a6f04915
 """
 
 import json
+import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import wraps
@@ -114,6 +115,11 @@ def convertible(weight: Tensor) -> Tensor:
     raise TypeError(f"packed layers have no {found}: convert the model, then pack it")
 
 
+def fits_onednn(x: Tensor, weight: Tensor) -> bool:
+    """Whether the private product does: it records no gradients, and `autocast` does not see it."""
+    return x.dtype == weight.dtype and not x.requires_grad
+
+
 class LaidOutLinear(nn.Module):
     """A linear layer in float32 with the strides that suit one row."""
 
@@ -128,7 +134,7 @@ class LaidOutLinear(nn.Module):
 
     def forward(self, x: Tensor) -> Tensor:
         """[..., in] -> [..., out]."""
-        if x.numel() == x.shape[-1] or x.requires_grad:
+        if x.numel() == x.shape[-1] or not fits_onednn(x, self.weight):
             return F.linear(x, self.weight, self.bias)
         if torch.compiler.is_compiling():
             return linear_rows(x, self.weight, self.bias)
@@ -188,7 +194,7 @@ class BlockedLinear(nn.Module):
 
     def forward(self, x: Tensor) -> Tensor:
         """[..., in] -> [..., out]."""
-        if x.requires_grad:
+        if not fits_onednn(x, self.blocks):
             return F.linear(x, self.weight, self.bias)
         if torch.compiler.is_compiling():
             return linear_rows(x, self.blocks, self.bias)
@@ -324,7 +330,7 @@ def tied_linear(x: Tensor, table: nn.Embedding) -> Tensor:
         return F.linear(x, weight)
     if isinstance(table, TiedEmbedding):
         return table.head[0](x)
-    if weight.is_contiguous() or x.numel() == x.shape[-1]:
+    if weight.is_contiguous() or x.numel() == x.shape[-1] or x.dtype != weight.dtype:
         return F.linear(x, weight)
     return torch.ops.mkldnn._linear_pointwise(x, weight, None, "none", [], "")
 
@@ -471,7 +477,7 @@ def generate(
     ids: Tensor,
     mask: Tensor | None,
     count: int,
-    ends: list[int],
+    ends: int | Sequence[int] | None,
     pad: int | None,
     sampling: Sampling,
 ) -> Tensor:
@@ -483,19 +489,22 @@ def generate(
         raise ValueError(f"the mask is {tuple(mask.shape)}, the prompt {rows}x{prompt}")
     if count < 0:
         raise ValueError(f"{count} new tokens, needs 0 or more")
-    pad = pad if pad is not None else (ends[0] if ends else 0)
+    if not 0 <= sampling.top_p <= 1:
+        raise ValueError(f"top_p is {sampling.top_p}, needs 0 to 1")
+    stops = torch.as_tensor(() if ends is None else ends, device=ids.device).ravel()
+    if pad is None:
+        pad = int(stops[0]) if len(stops) else 0
     out = ids.new_full((rows, prompt + count), pad)
     out[:, :prompt] = ids
     if mask is not None:  # as wide as the cache from the start: new tokens are real
         mask = torch.cat((mask.bool(), mask.new_ones((rows, count)).bool()), 1)
-    stops = torch.tensor(ends, device=ids.device)
     running = torch.ones(rows, dtype=torch.bool, device=ids.device)
     for place in range(prompt, prompt + count):
         logits = model(ids, mask, cache, last=1)[0]
         token = torch.where(running, sampling.pick(logits[:, -1]), pad)
         out[:, place] = token
         ids = token[:, None]
-        if ends:
+        if len(stops):
             running = running & ~torch.isin(token, stops)
             if not running.any():
                 return out[:, : place + 1]
@@ -643,7 +652,7 @@ class Encoder(nn.Module):
         distance = x_2.reshape(1, S) - x_2.reshape(S, 1)
         away = torch.where(distance >= 0, distance, -distance)
         shared = (
-            ((away.clamp(min=3).float() / 3).log() / 1.8971199848858813 * 3)
+            ((away.clamp(min=3).float() / 3).log() / math.log(20 / 3) * 3)
             .floor()
             .long()
         )
@@ -839,9 +848,7 @@ class Decoder(nn.Module):
         C = keep.shape[3]
         column = torch.arange(C, device=x.device).reshape(1, C)
         distance = (-(column - slots.reshape(T, 1))).clamp(min=0)
-        x_2 = (
-            (distance.clamp(min=6).float() / 6).log() / 1.2039728043259361 * 6
-        ).floor()
+        x_2 = ((distance.clamp(min=6).float() / 6).log() / math.log(10 / 3) * 6).floor()
         x_2 = (x_2.long() + 6).clamp(max=11)
         rows = self.get_submodule(
             "block.0.layer.0.SelfAttention.relative_attention_bias"
@@ -902,10 +909,7 @@ class T5(EncoderDecoder):
         keep, all_k, all_v = encoded
         keep_2 = causal_mask(slots, key_count, decoder_attention_mask)
         x = F.embedding(decoder_input_ids, self.shared.weight)
-        x = (
-            self.decoder(x, keep_2, keep, all_k, all_v, slots, stores)
-            / 7.745966692414834
-        )
+        x = self.decoder(x, keep_2, keep, all_k, all_v, slots, stores) / math.sqrt(60)
         if last is not None:
             x = x[:, -last:]
         logits = tied_linear(x, self.shared)
@@ -966,11 +970,6 @@ class T5(EncoderDecoder):
         """The first token and those after it, [B, 1 + new]: the likeliest each, or drawn at a
         `temperature` above 0. A row ends at an end token.
         """
-        ends = (
-            [eos_token_id]
-            if isinstance(eos_token_id, int)
-            else list(eos_token_id or ())
-        )
         cache = self.init_cache(input_ids.shape[0], 1 + max_new_tokens)
         pick = Sampling(temperature, top_k, top_p, generator)
         source = {
@@ -981,5 +980,5 @@ class T5(EncoderDecoder):
         step = Decoding(self, source, "decoder_input_ids", "past_kv")
         start = input_ids.new_full((input_ids.shape[0], 1), decoder_start_token_id)
         return generate(
-            step, cache, start, None, max_new_tokens, ends, pad_token_id, pick
+            step, cache, start, None, max_new_tokens, eos_token_id, pad_token_id, pick
         )

@@ -3,6 +3,7 @@
 import copy
 from collections.abc import Callable
 
+import numpy
 import oracle
 import torch
 import torch.nn.functional as F
@@ -167,6 +168,10 @@ def check_packed(pair: Pair, prompt: list[int]) -> None:
         for name, value in packed.state_dict().items():  # the copy is one
             near(value, state[name].to(dtype), 0.0, f"{name} beside the copy")
         pair.logits_of(packed.to(torch.float32), ids)
+        with torch.autocast("cpu", torch.bfloat16):
+            found, want = pair.logits_of(packed, ids).float(), pair.logits(ids)
+        if not (found - want).abs().mean().item() <= HALF_LOGITS_MEAN:
+            raise Failure("packed logits under autocast differ")
         plain = load_model(pair.source_text, pair.folder)
         plain.load_state_dict(twin.state_dict())
 
@@ -251,6 +256,11 @@ def check_sampling(pair: Pair, prompt: list[int]) -> None:
     same(draw(1) != draw(2), True, "other seeds give other tokens")
     greedy = pair.ours.generate(ids, max_new_tokens=24)[0].tolist()
     same(draw(1, top_k=1), greedy, "tokens with top_k 1")
+    begin = len(greedy) - 24
+    end = greedy[begin]
+    for ends in (end, [end], torch.tensor(end), numpy.int64(end), numpy.array([end])):
+        short = pair.ours.generate(ids, max_new_tokens=24, eos_token_id=ends)[0]
+        same(short.tolist(), greedy[: begin + 1], f"tokens before {ends!r}")
     for top_p in (1e-6, 0.0):
         same(draw(1, top_p=top_p), greedy, f"tokens with top_p {top_p}")
 
@@ -282,6 +292,7 @@ def check_refusals(pair: Pair, prompt: list[int]) -> None:
             "-1 new tokens",
             lambda: model.generate(ids, max_new_tokens=-1),
         ),
+        "a share that is none": ("top_p", lambda: model.generate(ids, top_p=-1.0)),
         "a prompt that the cache has no room for": (
             f"{count} positions",
             lambda: model(ids, use_cache=True, capacity=count - 1),

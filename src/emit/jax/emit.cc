@@ -33,7 +33,8 @@ py::NamePlan file_names(const py::Prelude& prelude) {
 }
 
 // What the functions import beside what helpers do.
-const std::vector<ImportRow> kImports = {{"jax", "import jax"},
+const std::vector<ImportRow> kImports = {{"math", "import math"},
+                                         {"jax", "import jax"},
                                          {"jnp", "import jax.numpy as jnp"},
                                          {"lax", "from jax import lax"},
                                          {"Array", "from jax import Array"},

@@ -132,12 +132,6 @@ void add_sampling(std::vector<py::Param>& params) {
   params.push_back({"key", expand("Array | None"), py::atom("None")});
 }
 
-Stmt ends() {
-  return py::assign(
-      expand("ends"),
-      expand("[eos_token_id] if isinstance(eos_token_id, int) else list(eos_token_id or ())"));
-}
-
 // The model as generation calls it: the parameters, with an encoder the source beside them.
 Stmt next_logits(Program& p) {
   bool encodes = p.outline.encode.valid();
@@ -183,14 +177,13 @@ Stmt generate(Program& p) {
   else
     params[2].name = mask;
   std::vector<Expr> args = {py::atom("next_logits"), py::atom("params"), ids};
-  for (const char* name : {"cache", "ends", "pad_token_id", "key", "sampling"})
+  for (const char* name : {"cache", "eos_token_id", "pad_token_id", "key", "sampling"})
     args.push_back(py::atom(name));
   if (!mask.empty()) args.push_back(py::atom(mask));
   std::vector<Stmt> body = {
       py::docstring("The prompt followed by new tokens, [B, S + new]: the likeliest each, or drawn "
                     "with `key`\nat a temperature above 0. A row ends at an end token; rows are "
                     "padded on the left.\nIts steps are compiled; it is not for `jax.jit` itself."),
-      ends(),
       py::assign(expand("dtype"), expand("jax.tree.leaves(params)[0].dtype")),
       py::assign(expand("capacity"), expand("{0}.shape[1] + max_new_tokens", {ids})),
       py::assign(expand("cache"), expand("init_cache({0}.shape[0], capacity, dtype)", {ids})),
@@ -238,16 +231,15 @@ Stmt generate_from_source(Program& p) {
           "The first token and those after it, [B, 1 + new]: the likeliest each, or "
           "drawn with `key`\nat a temperature above 0. A row ends at an end token.\nIts steps are "
           "compiled; it is not for `jax.jit` itself."),
-      ends(),
       py::assign(expand("dtype"), expand("jax.tree.leaves(params)[0].dtype")),
       py::assign(expand("rows"), expand("{0}.shape[0]", {first})),
       py::assign(expand("cache"), expand("init_cache(rows, 1 + max_new_tokens, dtype)")),
       py::assign(expand("given"), std::move(source.given)),
       py::assign(expand("start"),
                  expand("jnp.full((rows, 1), decoder_start_token_id, {0}.dtype)", {first})),
-      py::return_(
-          expand("generate_tokens(next_logits, given, start, cache, ends, pad_token_id, key, "
-                 "sampling)"))};
+      py::return_(expand(
+          "generate_tokens(next_logits, given, start, cache, eos_token_id, pad_token_id, key, "
+          "sampling)"))};
   return py::def("generate", std::move(params), py::atom("Array"), std::move(body));
 }
 

@@ -120,9 +120,23 @@ class Printer {
       std::string behind = " " + expr.text + " " + flat(expr.items[1]) + std::string(tail);
       if (trailers(indent, head, expr.items[0], behind)) return;
     }
+    if (ends_in_call(expr)) {
+      const Expr& call = expr.items[1];
+      std::string before = head + flat(expr.items[0]) + " " + expr.text + " ";
+      if (fits(indent, before + flat(call.items[0]) + "(") && trailers(indent, before, call, tail))
+        return;
+    }
     line(indent, head + "(");
     pieces(indent + 4, "", expr, "");
     line(indent, ")" + std::string(tail));
+  }
+
+  // `a / f(b)`: the one operator of its strength, before a call with arguments.
+  static bool ends_in_call(const Expr& expr) {
+    if (expr.kind != Expr::Kind::Binary) return false;
+    const Expr &left = expr.items[0], &right = expr.items[1];
+    const bool again = left.kind == Expr::Kind::Binary && binding(left) == binding(expr);
+    return !again && right.kind == Expr::Kind::Call && right.items.size() > 1;
   }
 
   // `(a + b).f() * c`: one operator behind an operand that begins with a parenthesis.

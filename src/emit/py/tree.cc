@@ -1,6 +1,9 @@
 // Makers of the document tree.
 #include "emit/py/tree.h"
 
+#include <algorithm>
+#include <cmath>
+
 #include "support/check.h"
 #include "support/text.h"
 
@@ -34,6 +37,40 @@ Expr real(double value) {
   if (value > 1.7976931348623157e308) return call(atom("float"), {text("inf")});
   std::string shown = show_double(value);
   return atom(shown);
+}
+
+namespace {
+
+// The square root, or the logarithm of a fraction, that a number is to its last bit.
+std::optional<Expr> root_or_log(double value) {
+  constexpr double kMost = 1e7;
+  auto of = [](const char* function, Expr argument) {
+    return call(attribute(atom("math"), function), {std::move(argument)});
+  };
+  auto whole = [&](double x) { return x >= 2 && x <= kMost ? std::round(x) : 0; };
+  if (double n = whole(value * value); n > 0 && std::sqrt(n) == value)
+    return of("sqrt", integer(static_cast<int64_t>(n)));
+  if (double n = whole(1 / (value * value)); n > 0 && 1 / std::sqrt(n) == value)
+    return binary(integer(1), "/", of("sqrt", integer(static_cast<int64_t>(n))));
+  for (int64_t den = 1; den <= 8; ++den) {
+    const double n = whole(std::exp(value) * static_cast<double>(den));
+    if (n == 0 || std::log(n / static_cast<double>(den)) != value) continue;
+    Expr num = integer(static_cast<int64_t>(n));
+    return of("log", den == 1 ? num : binary(std::move(num), "/", integer(den)));
+  }
+  return {};
+}
+
+}  // namespace
+
+Expr number(double value) {
+  if (value < 0) return unary("-", number(-value));
+  constexpr size_t kDigits = 15;  // fewer were written so
+  std::string shown = show_double(value);
+  const auto digits =
+      std::count_if(shown.begin(), shown.end(), [](char c) { return c >= '0' && c <= '9'; });
+  if (static_cast<size_t>(digits) < kDigits) return real(value);
+  return root_or_log(value).value_or(real(value));
 }
 
 Expr text(std::string_view characters) { return make(Expr::Kind::String, characters, {}); }

@@ -41,6 +41,8 @@ struct Expr {
 Expr atom(std::string_view text);
 Expr integer(int64_t value);
 Expr real(double value);  // the shortest text that reads back as the same number
+// As a person writes it: `math.log(5000)` for 8.517193191416238; else as `real`.
+Expr number(double value);
 Expr text(std::string_view characters);
 Expr attribute(Expr of, std::string_view name);
 Expr dotted(std::string_view path);  // `self.model.norm`

@@ -25,7 +25,8 @@ py::NamePlan file_names(const py::Prelude& prelude) {
 }
 
 // What the classes import beside what helpers do.
-const std::vector<ImportRow> kImports = {{"torch", "import torch"},
+const std::vector<ImportRow> kImports = {{"math", "import math"},
+                                         {"torch", "import torch"},
                                          {"F", "import torch.nn.functional as F"},
                                          {"nn", "from torch import nn"},
                                          {"Tensor", "from torch import Tensor"},

@@ -138,12 +138,6 @@ void add_sampling(std::vector<py::Param>& params) {
   params.push_back({"generator", expand("torch.Generator | None"), py::atom("None")});
 }
 
-Stmt ends() {
-  return py::assign(
-      expand("ends"),
-      expand("[eos_token_id] if isinstance(eos_token_id, int) else list(eos_token_id or ())"));
-}
-
 Stmt pick() {
   return py::assign(expand("pick"), expand("Sampling(temperature, top_k, top_p, generator)"));
 }
@@ -167,14 +161,13 @@ Stmt generate(Program& p) {
               "The prompt followed by new tokens, [B, S + new]: the likeliest each, or drawn "
               "at a\n`temperature` above 0. A row ends at an end token; rows are padded on "
               "the left."),
-          ends(),
           py::assign(expand("cache"),
                      expand("self.init_cache({0}.shape[0], {0}.shape[1] + max_new_tokens)",
                             {py::atom(ids)})),
           pick(),
-          py::return_(
-              expand("generate(self, cache, {0}, {1}, max_new_tokens, ends, pad_token_id, pick)",
-                     {py::atom(ids), py::atom(mask.empty() ? "None" : mask)})),
+          py::return_(expand(
+              "generate(self, cache, {0}, {1}, max_new_tokens, eos_token_id, pad_token_id, pick)",
+              {py::atom(ids), py::atom(mask.empty() ? "None" : mask)})),
       });
 }
 
@@ -206,7 +199,6 @@ Stmt generate_from_source(Program& p) {
           py::docstring(
               "The first token and those after it, [B, 1 + new]: the likeliest each, or drawn "
               "at a\n`temperature` above 0. A row ends at an end token."),
-          ends(),
           py::assign(expand("cache"),
                      expand("self.init_cache({0}.shape[0], 1 + max_new_tokens)", {args[0]})),
           pick(),
@@ -214,8 +206,8 @@ Stmt generate_from_source(Program& p) {
           py::assign(expand("step"), expand("Decoding(self, source, {0}, {1})", {ids, past})),
           py::assign(expand("start"),
                      expand("{0}.new_full(({0}.shape[0], 1), decoder_start_token_id)", {args[0]})),
-          py::return_(expand(
-              "generate(step, cache, start, None, max_new_tokens, ends, pad_token_id, pick)")),
+          py::return_(expand("generate(step, cache, start, None, max_new_tokens, eos_token_id, "
+                             "pad_token_id, pick)")),
       });
 }
 

@@ -42,7 +42,7 @@ Expr BlockWriter::value(const Operand& operand) {
     case OperandKind::Int:
       return py::integer(operand.as<graph::LitInt>().value);
     case OperandKind::Float:
-      return py::real(operand.as<graph::LitFloat>().value);
+      return py::number(operand.as<graph::LitFloat>().value);
     case OperandKind::String:
       return py::text(names().text(operand.as<graph::LitString>().value));
     default:

@@ -44,6 +44,18 @@ TEST(Template, PlaceholdersAreDocumentsNotText) {
   EXPECT_EQ(flat(expand("f({0})", {sum})), "f(a + b)");
 }
 
+TEST(Number, IsWrittenAsAPersonDoes) {
+  EXPECT_EQ(flat(number(8.517193191416238)), "math.log(5000)");
+  EXPECT_EQ(flat(number(-8.517193191416238)), "-math.log(5000)");
+  EXPECT_EQ(flat(number(1.2039728043259361)), "math.log(10 / 3)");
+  EXPECT_EQ(flat(number(7.745966692414834)), "math.sqrt(60)");
+  EXPECT_EQ(flat(number(0.22360679774997896)), "1 / math.sqrt(20)");
+  for (double written : {0.5, 1e-5, 2.0, 0.044715, 1e-12, 10000.0})
+    EXPECT_EQ(flat(number(written)), flat(real(written)));
+  for (double other : {3.141592653589793, 0.1234567890123456, 1.2345678901234567e300})
+    EXPECT_EQ(flat(number(other)), flat(real(other)));
+}
+
 TEST(Print, LongCallsBreakWithinTheirBrackets) {
   std::string long_name(40, 'n');
   Stmt wide = assign(atom("value"), call(atom("function"), {atom(long_name), atom(long_name)}));
@@ -52,6 +64,14 @@ TEST(Print, LongCallsBreakWithinTheirBrackets) {
                                                              keyword("flag", atom("True"))}));
   EXPECT_EQ(print({wider}), "value = function(\n    " + long_name + ",\n    " + long_name +
                                 ",\n    flag=True,\n)\n");
+}
+
+TEST(Print, AnOperationThatEndsInACallBreaksWithinIt) {
+  std::string a(40, 'a'), b(50, 'b');
+  Stmt last = return_(expand("f({0}) / g({1})", {atom(a), atom(b)}));
+  EXPECT_EQ(print({last}), "return f(" + a + ") / g(\n    " + b + "\n)\n");
+  Stmt several = return_(expand("f({0}) / g({1}) * h(x)", {atom(a), atom(b)}));
+  EXPECT_EQ(print({several}), "return (\n    f(" + a + ")\n    / g(" + b + ")\n    * h(x)\n)\n");
 }
 
 TEST(Print, OperatorsAndChainsBreakWithinParentheses) {
