@@ -227,9 +227,7 @@ def joined(x: Tensor, *layers: nn.Module) -> Sequence[Tensor]:
     """What each of the layers makes of `x`: one product where `join_linears` has joined them."""
     first = layers[0]
     if isinstance(first, LinearPart):
-        parts = first.whole(x).split(first.sizes, -1)
-        # A region that is compiled once may not be given two views of one tensor.
-        return [y.clone() for y in parts] if torch.compiler.is_compiling() else parts
+        return first.whole(x).split(first.sizes, -1)
     return [layer(x) for layer in layers]
 
 
@@ -278,7 +276,11 @@ def biased(bias: Tensor, keep: Tensor | None) -> Tensor:
 
 def encode(module: nn.Module | Tensor, *given: Any) -> Any:
     """What the module's own `encode` gives; the type of a list's elements has no such method."""
-    return getattr(module, "encode")(*given)
+    made = getattr(module, "encode")(*given)
+    # A region that is compiled once may not be given two views of one tensor.
+    if isinstance(made, tuple) and torch.compiler.is_compiling():
+        return tuple(y.clone() if isinstance(y, Tensor) else y for y in made)
+    return made
 
 
 def causal_mask(

@@ -226,9 +226,7 @@ def joined(x: Tensor, *layers: nn.Module) -> Sequence[Tensor]:
     """What each of the layers makes of `x`: one product where `join_linears` has joined them."""
     first = layers[0]
     if isinstance(first, LinearPart):
-        parts = first.whole(x).split(first.sizes, -1)
-        # A region that is compiled once may not be given two views of one tensor.
-        return [y.clone() for y in parts] if torch.compiler.is_compiling() else parts
+        return first.whole(x).split(first.sizes, -1)
     return [layer(x) for layer in layers]
 
 
