@@ -118,6 +118,15 @@ def old_rotary(config: dict) -> dict:
     return config
 
 
+def both_rotary(config: dict) -> dict:
+    """The settings of Transformers 4 added to a file of Transformers 5, as model cards ask for."""
+    kind, theta = (
+        config["rope_parameters"].pop(key) for key in ("rope_type", "rope_theta")
+    )
+    added = {"rope_scaling": {"rope_type": kind, **config["rope_parameters"]}}
+    return config | rope(theta=theta) | added
+
+
 def bare_llama(config: dict) -> dict:
     """Only what has no class default, as older files leave it."""
     defaults = ("head_dim", "attention_bias", "mlp_bias")
@@ -164,6 +173,7 @@ FAMILIES = [
         spellings={
             "sharded": Spelling("grouped", files=3),
             "linear-old": Spelling("linear-tied", edit=old_rotary),
+            "linear-both": Spelling("linear-tied", edit=both_rotary),
             "llama3-old": Spelling("llama3", edit=old_rotary),
             "plain-bare": Spelling("plain", edit=bare_llama),
         },
