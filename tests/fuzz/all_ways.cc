@@ -121,6 +121,7 @@ std::string try_all_ways(driver::Frontend& f, const model::ParamIndex& params,
     runtime::ModelOptions model;
     model.isa = way.isa;
     model.threads = way.threads;
+    counts.begin_run();
     NativeRun run(*program, given[0].params, model);
     for (const Expected& e : expected) {
       std::string wrong =

@@ -65,6 +65,7 @@ std::string try_reports(const Frontend& f) {
 std::string try_rest(const Subject& subject, Frontend& f) {
   if (std::string wrong = unstable(subject, f, true); !wrong.empty()) return wrong;
   for (bool optimised : {false, true}) {
+    subject.begin_run();
     if (optimised) {
       driver::PassRequest request;
       request.options.verify = true;
@@ -91,6 +92,7 @@ std::string try_rest(const Subject& subject, Frontend& f) {
 std::string try_front(const std::string& text, size_t every, FrontCounts& counts) {
   ++counts.inputs;
   Subject subject = read_subject("text", text);
+  subject.begin_run = counts.begin_run;
   if (!starts_with(subject.options.text, "graph-ir ")) {
     std::string wrong = try_syntax(subject.options.text, counts);
     if (!wrong.empty()) return wrong;

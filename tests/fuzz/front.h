@@ -12,6 +12,7 @@ struct FrontCounts {
   size_t parsed = 0;   // without errors
   size_t checked = 0;  // came to a Graph
   size_t staged = 0;   // of those: every stage dumped and read again, passes run, plans made
+  void (*begin_run)() = [] {};  // called before each run, which has its own clock
 };
 
 // Parses, renders and lays out; goes through all stages; shows what was reported. One text in

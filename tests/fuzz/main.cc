@@ -55,7 +55,7 @@ int front(Share& share) {
   Corpus corpus;
   if (corpus.empty()) return failure("no corpus here");
   State& state = share.state;
-  FrontCounts counts;
+  FrontCounts counts{.begin_run = restart_clock};
   return share.run([&](Random& random) {
     std::string text = corpus.mutant(random);
     state.note(text);
@@ -70,7 +70,7 @@ int front(Share& share) {
 
 int programs(Share& share) {
   State& state = share.state;
-  Counts counts;
+  Counts counts{.begin_run = restart_clock};
   return share.run([&](Random& random) {
     std::string text = make_program(random);
     state.note(text);
@@ -90,8 +90,8 @@ int programs(Share& share) {
 int replay(const char* kind, const char* path) {
   auto text = axon::read_file(path);
   if (!text) return 2;
-  FrontCounts front_counts;
-  Counts counts;
+  FrontCounts front_counts{.begin_run = restart_clock};
+  Counts counts{.begin_run = restart_clock};
   restart_clock();
   bool is_front = std::strcmp(kind, "front") == 0;
   std::string wrong = is_front ? try_front(*text, 1, front_counts) : try_text(*text, counts);

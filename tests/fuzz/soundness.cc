@@ -170,6 +170,7 @@ std::string evaluate_all(const Frontend& f, const std::string& text, const Named
 std::string try_text(const std::string& text, Counts& counts) {
   ++counts.programs;
   Subject subject = read_subject("program", text);
+  subject.begin_run = counts.begin_run;
   NamedTensors params = read_params(text, seed_of(text));
   model::ParamIndex index(infos(params));
   subject.options.answers.params = &index;
@@ -181,6 +182,7 @@ std::string try_text(const std::string& text, Counts& counts) {
   ++counts.checked;
   if (std::string wrong = unstable(subject, f, false); !wrong.empty()) return wrong;
   std::vector<Given> given;
+  counts.begin_run();
   std::string wrong = evaluate_all(f, text, params, &config, counts, given);
   if (!wrong.empty() || given.empty()) return wrong;
   // What types do not say of the inputs and a caller knows.

@@ -40,7 +40,7 @@ class State {
 
 // Processor time of this process.
 double cpu_seconds();
-// Ends the process with status 3 when one text takes too long; call for each.
+// Ends the process with status 3 when one run takes too long; call for each.
 void restart_clock();
 
 }  // namespace axon::fuzz

@@ -95,6 +95,7 @@ std::string unstable(const Subject& subject, const Frontend& whole, bool with_fi
     if (!has_stage(whole, stage)) continue;  // the subject is of a later one
     std::string where = subject.name + " from " + std::string(spelling(stage)) + ": ";
     FrontendOptions options = again_from(stage);
+    subject.begin_run();
     Frontend again = run_frontend(options);
     if (!again.ok()) return where + errors(again) + options.text;
     if (has_stage(again, stage)) {
@@ -108,6 +109,7 @@ std::string unstable(const Subject& subject, const Frontend& whole, bool with_fi
   if (!with_final) return "";
   // The form for readers computes sizes by statements: its text is only asked to be stable.
   FrontendOptions options = again_from(Stage::Final);
+  subject.begin_run();
   Frontend again = run_frontend(options);
   std::string where = subject.name + " from final: ";
   if (!again.ok()) return where + errors(again) + options.text;

@@ -23,6 +23,7 @@ struct Subject {
   std::string name;
   driver::FrontendOptions options;
   std::shared_ptr<MemoryLibrary> library;
+  void (*begin_run)() = [] {};  // before each run through the front end, which has its own clock
 };
 Subject read_subject(const std::string& name, std::string_view text);
 
