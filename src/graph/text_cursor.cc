@@ -327,10 +327,10 @@ DimId Cursor::dim() {
   while (ok()) {
     if (accept("+")) {
       DimId right = dim_product();
-      if (ok()) left = dims.add(left, right);
+      if (ok()) left = dims.value_add(left, right);
     } else if (peek() == '-' && accept("-")) {
       DimId right = dim_product();
-      if (ok()) left = dims.sub(left, right);
+      if (ok()) left = dims.value_sub(left, right);
     } else {
       return left;
     }
@@ -347,8 +347,8 @@ DimId Cursor::dim_product() {
     ++pos_;
     DimId right = dim_atom();
     if (!ok()) return left;
-    left = c == '*'   ? dims.mul(left, right)
-           : c == '/' ? dims.div(left, right)
+    left = c == '*'   ? dims.value_mul(left, right)
+           : c == '/' ? dims.value_div(left, right)
                       : dims.mod(left, right);
   }
   return left;

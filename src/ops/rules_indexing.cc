@@ -113,7 +113,7 @@ RuleResult rule_Conv1d(RuleCall& c) {
     if (count && parts && *count % *parts != 0)
       return c.fail(std::to_string(*parts) + " groups do not divide " + std::to_string(*count) +
                     " output channels");
-    c.require_equal(x[1].dim, c.dims.mul(weight[1].dim, *groups), 1);
+    c.require_equal(x[1].dim, c.dims.value_mul(weight[1].dim, *groups), 1);
     if (!c.error) c.require_equal(c.dims.mod(outputs, *groups), c.dims.integer(0), 1);
   }
   if (c.error) return c.result(c.types.error());
@@ -123,8 +123,8 @@ RuleResult rule_Conv1d(RuleCall& c) {
   auto left = c.dim(4);
   auto right = c.dim(5);
   if (c.integer(3) == 1 && c.integer(6) == 1 && left && right) {
-    DimId padded = c.u.sum(x[2].dim, c.u.sum(*left, *right));
-    length = c.dims.add(c.u.difference(padded, weight[2].dim), c.dims.integer(1));
+    DimId padded = c.dims.value_add(x[2].dim, c.dims.value_add(*left, *right));
+    length = c.dims.value_add(c.dims.value_sub(padded, weight[2].dim), c.dims.integer(1));
   }
   return c.result(c.types.tensor_of({x[0].dim, weight[0].dim, length}));
 }

@@ -14,13 +14,13 @@ RuleResult rule_Reshape(RuleCall& c) {
   DimId rest = c.dims.integer(1);
   std::optional<size_t> open;
   for (size_t i = 0; i < shape->size(); ++i) {
-    auto value = c.dims.as_integer((*shape)[i]);
+    auto value = c.u.value((*shape)[i]);
     if (value && *value < -1) return c.fail("size " + std::to_string(*value) + " in the shape");
     if (value && *value == -1) {
       if (open) return c.fail("the shape has two -1");
       open = i;
     } else {
-      rest = c.dims.mul(rest, (*shape)[i]);
+      rest = c.dims.value_mul(rest, (*shape)[i]);
     }
   }
   if (open) {
@@ -30,12 +30,9 @@ RuleResult rule_Reshape(RuleCall& c) {
       return c.fail(std::to_string(*whole) + " elements do not divide by " +
                     std::to_string(*known));
     }
-    (*shape)[*open] = total ? c.dims.div(*total, rest) : c.u.unknown();
+    (*shape)[*open] = total ? c.dims.value_div(*total, rest) : c.u.unknown();
   } else if (total) {
     c.require_equal(*total, rest, 1);
-  }
-  if (total && !c.error) {
-    for (DimId size : *shape) c.u.keep_exact(c.u.resolve(size), rest);
   }
   if (c.error)
     return c.fail(c.dims.show(*total) + " elements do not take a shape of " + c.dims.show(rest));
@@ -108,7 +105,8 @@ RuleResult rule_Expand(RuleCall& c) {
   size_t shift = known ? shape->size() - axes.size() : 0;
   for (size_t i = 0; i < shape->size(); ++i) {
     DimId& target = (*shape)[i];
-    auto value = c.dims.as_integer(target);
+    auto value = c.u.value(target);
+    if (value && *value < -1) return c.fail("size " + std::to_string(*value) + " in the shape");
     bool keep = value && *value == -1;
     if (!known || i < shift) {
       if (keep) target = c.u.unknown();
@@ -147,7 +145,7 @@ RuleResult concat_pair(RuleCall& c) {
     return c.result(runs ? c.types.tensor() : c.forget(left));
   }
   // Both concatenated axes become one placeholder, so that the rest unifies as whole shapes.
-  DimId sum = c.u.sum(left[*a].dim, right[*b].dim);
+  DimId sum = c.dims.value_add(left[*a].dim, right[*b].dim);
   DimId placeholder = c.dims.of(c.dims.fresh("axis", SymbolKind::Param));
   left[*a].dim = placeholder;
   right[*b].dim = placeholder;
@@ -199,7 +197,7 @@ RuleResult rule_Slice(RuleCall& c) {
   if (!place) return c.result(c.forget(axes));
   auto start = c.dim(2);
   auto end = c.dim(3);
-  DimId length = start && end ? c.u.difference(*end, *start) : c.u.unknown();
+  DimId length = start && end ? c.dims.value_sub(*end, *start) : c.u.unknown();
   auto size = c.u.value(axes[*place].dim);
   auto first = c.integer(2);
   auto last = c.integer(3);
@@ -246,7 +244,7 @@ RuleResult rule_Split(RuleCall& c) {
     return c.result(c.types.list(c.tensor(std::move(axes))));
   }
   DimId sum = c.dims.integer(0);
-  for (DimId size : *sizes) sum = c.u.sum(sum, size);
+  for (DimId size : *sizes) sum = c.dims.value_add(sum, size);
   c.require_equal(sum, axes[*place].dim, 2);
   if (c.error) return c.result(c.types.error());
   return pieces(c, axes, *place, *sizes);
@@ -277,8 +275,9 @@ RuleResult rule_Chunk(RuleCall& c) {
     axes[*place].dim = c.u.unknown();
     return c.result(c.types.list(c.tensor(std::move(axes))));
   }
-  DimId piece = c.dims.div(extent, *parts);
-  c.u.record_exact(piece);
+  DimId piece = c.dims.value_div(extent, *parts);
+  DimId whole = c.dims.value_mul(piece, *parts);
+  if (whole != extent) c.u.record_equal(whole, extent);  // the division leaves nothing
   if (listed)
     return pieces(c, axes, *place, std::vector<DimId>(static_cast<size_t>(*count), piece));
   axes[*place].dim = piece;
@@ -292,8 +291,7 @@ RuleResult rule_Repeat(RuleCall& c) {
   if (!place) return c.result(c.forget(axes));
   auto repeats = c.dim(1);
   DimId once = axes[*place].dim;
-  axes[*place].dim = repeats ? c.dims.mul(once, *repeats) : c.u.unknown();
-  if (repeats) c.u.keep_exact(once, axes[*place].dim);
+  axes[*place].dim = repeats ? c.dims.value_mul(once, *repeats) : c.u.unknown();
   return c.result(c.tensor(std::move(axes)));
 }
 

@@ -75,7 +75,7 @@ RuleResult rule_Declared(RuleCall& c) {
       if (axes.empty() || axes.back().is_run()) return c.result(c.types.tensor());
       auto width = c.u.value(axes.back().dim);
       if (width && *width % 2 != 0) return c.fail("width " + std::to_string(*width) + " is odd");
-      axes.back().dim = c.dims.div(axes.back().dim, c.dims.integer(2));
+      axes.back().dim = c.dims.value_div(axes.back().dim, c.dims.integer(2));
       return c.result(c.tensor(std::move(axes)));
     }
     case Op::ListInit:
@@ -157,12 +157,12 @@ RuleResult rule_Arange(RuleCall& c) {
   DimId start = c.is_null(1) ? c.dims.integer(0) : c.dim_or_unknown(1);
   if (!c.is_null(2)) {
     auto end = c.dim(2);
-    return c.result(c.types.tensor_of({end ? c.u.difference(*end, start) : c.u.unknown()}));
+    return c.result(c.types.tensor_of({end ? c.dims.value_sub(*end, start) : c.u.unknown()}));
   }
   Axes axes = c.axes(0);
   if (axes.empty() || has_run(axes)) return c.result(c.types.tensor_of({c.u.unknown()}));
   DimId extent = axes[axes.size() - (axes.size() >= 3 ? 2 : 1)].dim;
-  return c.result(c.types.tensor_of({c.u.difference(extent, start)}));
+  return c.result(c.types.tensor_of({c.dims.value_sub(extent, start)}));
 }
 
 RuleResult rule_Shaped(RuleCall& c) {

@@ -149,9 +149,8 @@ std::optional<DimId> RuleCall::product(const Axes& list) {
   DimId out = dims.integer(1);
   for (const Axis& axis : list) {
     if (axis.is_run()) return {};
-    out = dims.mul(out, axis.dim);
+    out = dims.value_mul(out, axis.dim);
   }
-  for (const Axis& axis : list) u.keep_exact(axis.dim, out);
   return out;
 }
 
@@ -161,7 +160,7 @@ void RuleCall::require_equal(DimId left, DimId right, int argument) {
   if (left == right) return;
   auto a = u.value(left);
   auto b = u.value(right);
-  auto difference = dims.as_integer(dims.sub(left, right));
+  auto difference = dims.as_integer(dims.value_sub(left, right));
   if ((a && b && *a != *b) || (difference && *difference != 0)) {
     Mismatch mismatch;
     mismatch.kind = Mismatch::Kind::Dim;
@@ -170,7 +169,7 @@ void RuleCall::require_equal(DimId left, DimId right, int argument) {
     error = RuleError{RuleError::Kind::Mismatch, argument, mismatch, {}};
     return;
   }
-  if (!(a && b)) u.record(DimConstraint::Kind::Equal, left, right);
+  if (!(a && b)) u.record_equal(left, right);
 }
 
 TypeId RuleCall::forget(const Axes& list) {

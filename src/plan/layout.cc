@@ -70,7 +70,7 @@ bool Lowering::pieces(const Node& node) {
   for (size_t i = 0; i < node.outputs.size(); ++i) {
     DimId length = result_dims(node, i)[*at];
     set(node, i, views_.sliced(x, *at, from, length));
-    from = dims_.add(from, length);
+    from = dims_.value_add(from, length);
   }
   return true;
 }
@@ -103,7 +103,7 @@ bool Lowering::concat(const Node& node) {
   for (const graph::Operand& part : parts) {
     View x = view_of(part);
     copy(converted(x, to.dtype), views_.sliced(to, *at, from, x.dims[*at]));
-    from = dims_.add(from, x.dims[*at]);
+    from = dims_.value_add(from, x.dims[*at]);
   }
   return true;
 }

@@ -25,11 +25,11 @@ bool Lowering::assign_slice(const Node& node) {
   if (node.op == Op::AssignSlice)
     end = integer(node.inputs[4]);
   else if (start)
-    end = dims_.add(*start, dims_.integer(1));
+    end = dims_.value_add(*start, dims_.integer(1));
   if (!at || !start || !end) return fail("an axis or a bound is no integer");
   View src = converted(view_of(node.inputs[1]), dtype_of(out));
   std::vector<DimId> piece = dims;
-  piece[*at] = dims_.sub(*end, *start);
+  piece[*at] = dims_.value_sub(*end, *start);
   src = views_.expanded(src, piece);
   graph::ValueId base = node.inputs[0].as<graph::Ref>().value;
   graph::NodeId origin = module_.values[base].producer;

@@ -123,7 +123,7 @@ View Lowering::buffer(std::vector<DimId> dims, DType dtype, std::string_view nam
   made.name = std::string(name);
   runtime::ValId id = phase_.values.add(std::move(made));
   DimId bytes = dims_.integer(static_cast<int64_t>(dtype_size(dtype)));
-  for (DimId d : dims) bytes = dims_.mul(bytes, views_.factor(d));
+  for (DimId d : dims) bytes = dims_.value_mul(bytes, views_.factor(d));
   buffer_of_.emplace(id, buffers_.size());
   buffers_.push_back({id, bytes, phase_.code.size(), phase_.code.size()});
   return views_.dense(id, std::move(dims), dtype);

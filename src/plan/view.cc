@@ -29,7 +29,7 @@ std::vector<DimId> Views::dense_strides(const std::vector<DimId>& dims) const {
   DimId step = one_;
   for (size_t i = dims.size(); i-- > 0;) {
     strides[i] = step;
-    step = dims_.mul(step, factor(dims[i]));
+    step = dims_.value_mul(step, factor(dims[i]));
   }
   return strides;
 }
@@ -51,7 +51,7 @@ bool Views::collapses(const View& v, size_t from, size_t to) const {
   for (size_t i = to; i-- > from;) {
     if (v.dims[i] == one_) continue;
     if (have && v.strides[i] != expected) return false;
-    expected = dims_.mul(v.strides[i], factor(v.dims[i]));
+    expected = dims_.value_mul(v.strides[i], factor(v.dims[i]));
     have = true;
   }
   return true;
@@ -62,7 +62,7 @@ bool Views::is_dense(const View& v) const {
   for (size_t i = v.dims.size(); i-- > 0;) {
     if (v.dims[i] == one_) continue;
     if (v.strides[i] != step) return false;
-    step = dims_.mul(step, factor(v.dims[i]));
+    step = dims_.value_mul(step, factor(v.dims[i]));
   }
   return true;
 }
@@ -112,7 +112,7 @@ View Views::expanded(const View& v, const std::vector<DimId>& dims) const {
 View Views::sliced(const View& v, size_t axis, DimId from, DimId length) const {
   View out = v;
   out.dims[axis] = length;
-  out.offset = dims_.add(v.offset, dims_.mul(factor(from), v.strides[axis]));
+  out.offset = dims_.value_add(v.offset, dims_.value_mul(factor(from), v.strides[axis]));
   return out;
 }
 
@@ -131,7 +131,7 @@ std::optional<View> Views::reshaped(const View& v, const std::vector<DimId>& dim
     while (old_count != new_count) {
       // The side that divides the other grows; an unknown order grows the old side while it can.
       bool grow_old =
-          i > 0 && (j == 0 || old_count == one_ || dims_.div(new_count, old_count) != one_);
+          i > 0 && (j == 0 || old_count == one_ || dims_.value_div(new_count, old_count) != one_);
       std::optional<int64_t> a = dims_.as_integer(old_count), b = dims_.as_integer(new_count);
       if (a && b)
         grow_old = *a < *b;
@@ -142,9 +142,9 @@ std::optional<View> Views::reshaped(const View& v, const std::vector<DimId>& dim
       if (grow_old ? i == 0 : j == 0) grow_old = !grow_old;
       if (grow_old ? i == 0 : j == 0) return std::nullopt;
       if (grow_old)
-        old_count = dims_.mul(old_count, v.dims[--i]);
+        old_count = dims_.value_mul(old_count, v.dims[--i]);
       else
-        new_count = dims_.mul(new_count, dims[--j]);
+        new_count = dims_.value_mul(new_count, dims[--j]);
     }
     if (!collapses(v, i, i_end)) return std::nullopt;
     DimId step = zero_;
@@ -155,7 +155,7 @@ std::optional<View> Views::reshaped(const View& v, const std::vector<DimId>& dim
     }
     for (size_t k = j_end; k-- > j;) {
       out.strides[k] = step;
-      step = dims_.mul(step, factor(dims[k]));
+      step = dims_.value_mul(step, factor(dims[k]));
     }
   }
   return out;

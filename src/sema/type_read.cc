@@ -69,13 +69,13 @@ DimId TypeReader::dim(DimExprId id) {
   DimId left = dim(node.left), right = dim(node.right);
   switch (node.op) {
     case '+':
-      return d_.add(left, right);
+      return d_.value_add(left, right);
     case '-':
-      return d_.sub(left, right);
+      return d_.value_sub(left, right);
     case '*':
-      return d_.mul(left, right);
+      return d_.value_mul(left, right);
     case '/':
-      return d_.div(left, right);
+      return d_.value_div(left, right);
     default:
       return d_.mod(left, right);
   }

@@ -67,14 +67,11 @@ DimId Checker::dim_of(Frame& f, DimExprId id) {
       DimId left = dim_of(f, b.left);
       DimId right = dim_of(f, b.right);
       if (b.op == '/' || b.op == '%') check_divisor(f, right, e.span);
-      DimId out = b.op == '+'   ? d_.add(left, right)
-                  : b.op == '-' ? d_.sub(left, right)
-                  : b.op == '*' ? d_.mul(left, right)
-                  : b.op == '/' ? d_.div(left, right)
-                                : d_.mod(left, right);
-      f.u.keep_exact(left, out);
-      f.u.keep_exact(right, out, b.op == '-' ? -1 : 1);
-      return out;
+      return b.op == '+'   ? d_.value_add(left, right)
+             : b.op == '-' ? d_.value_sub(left, right)
+             : b.op == '*' ? d_.value_mul(left, right)
+             : b.op == '/' ? d_.value_div(left, right)
+                           : d_.mod(left, right);
     }
   }
   AXON_UNREACHABLE("dim expression");

@@ -46,8 +46,35 @@ void DimTable::set_value(SymbolId rigid, int64_t value) { impl_->symbols[rigid].
 
 int32_t DimTable::Impl::intern_atom(DimAtom atom) {
   auto [it, added] = atom_ids.try_emplace(atom, static_cast<int32_t>(atoms.size()));
-  if (added) atoms.push_back(std::move(atom));
+  if (added) {
+    atom_facts.push_back(facts_of(atom));
+    atoms.push_back(std::move(atom));
+  }
   return it->second;
+}
+
+DimFacts DimTable::Impl::facts_of(const DimAtom& atom) const {
+  DimFacts out{1, atom.kind == AtomKind::Div || atom.kind == AtomKind::Floor};
+  for (DimId operand : atom.operands) {
+    const DimFacts& inner = dim_facts[operand];
+    out.size += inner.size;
+    out.rounds = out.rounds || inner.rounds;
+  }
+  return out;
+}
+
+DimFacts DimTable::Impl::facts_of(const Polynomial& p) const {
+  DimFacts out;
+  for (const Term& term : p.terms) {
+    ++out.size;
+    out.rounds = out.rounds || !term.coefficient.is_integer();
+    for (const Factor& f : term.factors) {
+      const DimFacts& inner = atom_facts[static_cast<size_t>(f.atom)];
+      out.size += inner.size * std::abs(static_cast<int64_t>(f.exponent));
+      out.rounds = out.rounds || inner.rounds || f.exponent < 0;
+    }
+  }
+  return out;
 }
 
 DimId DimTable::Impl::intern(Polynomial p) {
@@ -56,6 +83,7 @@ DimId DimTable::Impl::intern(Polynomial p) {
   for (auto it = begin; it != end; ++it) {
     if (dims[it->second] == p) return it->second;
   }
+  dim_facts.add(facts_of(p));
   DimId id = dims.add(std::move(p));
   dim_ids.emplace(hash, id);
   return id;
@@ -85,6 +113,28 @@ DimId DimTable::Impl::make(Polynomial p) {
 
 DimId DimTable::Impl::make_atom(AtomKind kind, std::vector<DimId> operands) {
   return intern(poly_atom(intern_atom({kind, {}, std::move(operands)})));
+}
+
+DimId DimTable::Impl::unknown(DimTable& table, DimOp op, DimId a, DimId b) {
+  const bool ordered =
+      op == DimOp::Sub || op == DimOp::Div || op == DimOp::Mod || op == DimOp::Floor;
+  if (!ordered && b < a) std::swap(a, b);
+  auto [it, added] = memo.try_emplace({op, a, b});
+  if (added) it->second = table.of(table.fresh("_d", SymbolKind::Unknown));
+  return it->second;
+}
+
+// The result of an operation; an unknown size where it would be too large to be worked with.
+DimId DimTable::Impl::bounded(DimTable& table, DimOp op, DimId a, DimId b,
+                              PolynomialResult result) {
+  const bool fits = result && facts_of(*result).size <= kMaxSize;
+  return fits ? make(std::move(*result)) : unknown(table, op, a, b);
+}
+
+DimId DimTable::Impl::bounded(DimTable& table, DimOp op, DimId a, DimId b, AtomKind kind,
+                              std::vector<DimId> operands) {
+  const bool fits = facts_of(DimAtom{kind, {}, operands}).size <= kMaxSize;
+  return fits ? make_atom(kind, std::move(operands)) : unknown(table, op, a, b);
 }
 
 DimId DimTable::integer(int64_t value) {
@@ -137,50 +187,45 @@ Term common_factor(const Polynomial& a, const Polynomial& b) {
 }  // namespace
 
 DimId DimTable::Impl::add(DimTable& table, DimId a, DimId b) {
-  auto sum = poly_add(poly(a), poly(b));
-  if (sum) return make(std::move(*sum));
-  auto [it, added] = memo.try_emplace({DimOp::Add, std::min(a, b), std::max(a, b)});
-  if (added) it->second = table.of(table.fresh("_d", SymbolKind::Unknown));
-  return it->second;
+  return bounded(table, DimOp::Add, a, b, poly_add(poly(a), poly(b)));
 }
 
 DimId DimTable::Impl::sub(DimTable& table, DimId a, DimId b) {
-  auto difference = poly_sub(poly(a), poly(b));
-  if (difference) return make(std::move(*difference));
-  auto [it, added] = memo.try_emplace({DimOp::Sub, a, b});
-  if (added) it->second = table.of(table.fresh("_d", SymbolKind::Unknown));
-  return it->second;
+  return bounded(table, DimOp::Sub, a, b, poly_sub(poly(a), poly(b)));
 }
 
 DimId DimTable::Impl::mul(DimTable& table, DimId a, DimId b) {
-  auto product = poly_mul(poly(a), poly(b));
-  if (product) return make(std::move(*product));
-  auto [it, added] = memo.try_emplace({DimOp::Mul, std::min(a, b), std::max(a, b)});
-  if (added) it->second = table.of(table.fresh("_d", SymbolKind::Unknown));
-  return it->second;
+  return bounded(table, DimOp::Mul, a, b, poly_mul(poly(a), poly(b)));
 }
 
 DimId DimTable::Impl::div(DimTable& table, DimId a, DimId b) {
   const Polynomial num = poly(a);
   const Polynomial den = poly(b);
-  if (den.terms.empty()) return make_atom(AtomKind::Div, {a, b});
+  auto atom = [&] { return bounded(table, DimOp::Div, a, b, AtomKind::Div, {a, b}); };
+  if (den.terms.empty()) return atom();
   if (num.terms.empty() || a == b) return table.integer(num.terms.empty() ? 0 : 1);
   auto x = table.as_integer(a);
   auto y = table.as_integer(b);
   if (x && y) return table.integer(floor_div(*x, *y));
-  if (auto exact = poly_div_exact(num, den)) return make(std::move(*exact));
+  auto done = [&](PolynomialResult p) { return bounded(table, DimOp::Div, a, b, std::move(p)); };
+  if (auto exact = poly_div_exact(num, den)) return done(std::move(exact));
   if (num.terms.size() == 1 && den.terms.size() == 1) {
-    if (auto quotient = poly_div_term(num, den.terms[0])) return make(std::move(*quotient));
+    if (auto quotient = poly_div_term(num, den.terms[0])) return done(std::move(quotient));
   }
+  if (auto small = reduced(num, den)) return table.div(small->first, small->second);
+  return atom();
+}
+
+// Both without what divides all of their terms; nothing where only 1 does.
+std::optional<std::pair<DimId, DimId>> DimTable::Impl::reduced(const Polynomial& num,
+                                                               const Polynomial& den) {
   Term common = common_factor(num, den);
-  if (!common.factors.empty() || common.coefficient.num != 1) {
-    auto small_num = poly_div_term(num, common);
-    auto small_den = poly_div_term(den, common);
-    if (small_num && small_den) {
-      return table.div(make(std::move(*small_num)), make(std::move(*small_den)));
-    }
-  }
-  return make_atom(AtomKind::Div, {a, b});
+  if (common.factors.empty() && common.coefficient.num == 1) return {};
+  auto small_num = poly_div_term(num, common);
+  auto small_den = poly_div_term(den, common);
+  if (!small_num || !small_den) return {};
+  DimId left = make(std::move(*small_num));
+  return std::pair(left, make(std::move(*small_den)));
 }
 
 DimId DimTable::add(DimId a, DimId b) {
@@ -208,13 +253,13 @@ DimId DimTable::mod(DimId a, DimId b) {
                                     [](const Factor& f) { return f.exponent > 0; });
                });
   if (whole) return integer(0);
-  return impl_->make_atom(AtomKind::Mod, {a, b});
+  return impl_->bounded(*this, DimOp::Mod, a, b, AtomKind::Mod, {a, b});
 }
 
 // ---- minimum and maximum -------------------------------------------------------------------
 
 // Operands of nested extrema of the same kind are merged, so order and grouping do not matter.
-DimId DimTable::Impl::extremum(AtomKind kind, DimId a, DimId b) {
+DimId DimTable::Impl::extremum(DimTable& table, AtomKind kind, DimId a, DimId b) {
   std::vector<DimId> operands;
   for (DimId side : {a, b}) {
     const Polynomial& p = poly(side);
@@ -243,10 +288,11 @@ DimId DimTable::Impl::extremum(AtomKind kind, DimId a, DimId b) {
   std::sort(kept.begin(), kept.end());
   kept.erase(std::unique(kept.begin(), kept.end()), kept.end());
   if (kept.size() == 1) return kept[0];
-  return make_atom(kind, std::move(kept));
+  const DimOp op = kind == AtomKind::Min ? DimOp::Min : DimOp::Max;
+  return bounded(table, op, a, b, kind, std::move(kept));
 }
 
-DimId DimTable::min(DimId a, DimId b) { return impl_->extremum(AtomKind::Min, a, b); }
-DimId DimTable::max(DimId a, DimId b) { return impl_->extremum(AtomKind::Max, a, b); }
+DimId DimTable::min(DimId a, DimId b) { return impl_->extremum(*this, AtomKind::Min, a, b); }
+DimId DimTable::max(DimId a, DimId b) { return impl_->extremum(*this, AtomKind::Max, a, b); }
 
 }  // namespace axon

@@ -37,7 +37,8 @@ struct Symbol {
 
 // A dim is a polynomial with rational coefficients over atoms; an atom is a symbol, or a quotient,
 // remainder, minimum or maximum that does not simplify. DimTable interns the canonical form, so
-// `P+S` and `S+P` have one id, `2*(S+1)-2` is `2*S`, and `H*(D/H)` is `D`.
+// `P+S` and `S+P` have one id, `2*(S+1)-2` is `2*S`, and `H*(D/H)` is `D` where it is known to be
+// exact. A dim that would be very large is an unknown size instead.
 class DimTable {
  public:
   explicit DimTable(Interner& names);
@@ -61,6 +62,14 @@ class DimTable {
   DimId mod(DimId a, DimId b);
   DimId min(DimId a, DimId b);
   DimId max(DimId a, DimId b);
+  // The same for integers as they run: a quotient is rounded before anything is done with it, so
+  // that `2*(n/2)` is not `n`. Results are as their trees say.
+  DimId value_add(DimId a, DimId b);
+  DimId value_sub(DimId a, DimId b);
+  DimId value_mul(DimId a, DimId b);
+  DimId value_div(DimId a, DimId b);
+  bool rounds(DimId dim) const;  // a quotient occurs
+  DimId exact(DimId dim);        // what it is where all its divisions are exact
 
   std::optional<int64_t> as_integer(DimId dim) const;
   std::optional<SymbolId> as_symbol(DimId dim) const;
@@ -78,7 +87,7 @@ class DimTable {
                                   function_ref<std::optional<int64_t>(SymbolId)> value) const;
   // Provable order for all values with every symbol ≥ `lower(symbol)` (0 where it gives nothing): a
   // ≤ b.
-  bool proves_le(DimId a, DimId b, function_ref<std::optional<int64_t>(SymbolId)> lower) const;
+  bool proves_le(DimId a, DimId b, function_ref<std::optional<int64_t>(SymbolId)> lower);
 
   // Canonical text, `2*S+1`; blanks around operators as in language.md 11.1 are the renderer's
   // matter.
@@ -89,6 +98,7 @@ class DimTable {
     int64_t value = 0;
     SymbolId symbol;
     std::vector<Tree> operands;
+    friend bool operator==(const Tree&, const Tree&) = default;
   };
   Tree tree(DimId dim) const;
   Interner& names() { return names_; }

@@ -8,6 +8,7 @@ namespace axon {
 namespace {
 
 constexpr int kMaxDepth = 6;
+constexpr int kMaxSteps = 2000;  // of one proof
 
 // p with every atom^n replaced by value^n; nothing on overflow or when the exponent is negative.
 PolynomialResult replace(const Polynomial& p, int32_t atom, const Polynomial& value) {
@@ -54,6 +55,7 @@ int sign_of(const Polynomial& p, int32_t atom) {
 struct OrderProof {
   const DimTable::Impl& impl;
   function_ref<std::optional<int64_t>(SymbolId)> lower;
+  mutable int steps = kMaxSteps;
 
   bool extremum(const Polynomial& p, int32_t atom, int sign, int depth) const {
     const DimAtom& a = impl.atom(atom);
@@ -67,9 +69,10 @@ struct OrderProof {
   }
 
   // A bound of a quotient or remainder by a positive integer, as a polynomial.
-  PolynomialResult bound(const DimAtom& a, int sign) const {
+  PolynomialResult bound(const DimAtom& a, int sign, int depth) const {
     auto divisor = poly_constant(impl.poly(a.operands[1]));
     if (a.kind == AtomKind::Mod) {
+      if (!nonnegative(impl.poly(a.operands[1]), depth + 1)) return {};
       if (sign > 0) return poly_integer(0);
       return poly_sub(impl.poly(a.operands[1]), poly_integer(1));
     }
@@ -89,13 +92,34 @@ struct OrderProof {
         decided = true;
         if (a.kind == AtomKind::Min || a.kind == AtomKind::Max)
           return extremum(p, f.atom, sign, depth);
-        auto value = bound(a, sign);
+        auto value = bound(a, sign, depth);
         auto next = value ? replace(p, f.atom, *value) : std::nullopt;
+        if (next && nonnegative(*next, depth + 1)) return true;
+        next = sign > 0 && counts(a, depth) ? replace(p, f.atom, {}) : std::nullopt;
         if (next && nonnegative(*next, depth + 1)) return true;
         decided = false;
       }
     }
     return false;
+  }
+
+  // Whether an atom is 0 or more.
+  bool counts(const DimAtom& a, int depth) const {
+    auto holds = [&](DimId operand) { return nonnegative(impl.poly(operand), depth + 1); };
+    switch (a.kind) {
+      case AtomKind::Symbol:
+        return true;  // lower bounds are
+      case AtomKind::Min:
+        return std::all_of(a.operands.begin(), a.operands.end(), holds);
+      case AtomKind::Max:
+        return std::any_of(a.operands.begin(), a.operands.end(), holds);
+      case AtomKind::Mod:
+        return holds(a.operands[1]);
+      case AtomKind::Div:
+      case AtomKind::Floor:
+        return holds(a.operands[0]) && holds(a.operands[1]);
+    }
+    AXON_UNREACHABLE("atom kind");
   }
 
   // Whether everything in p has a least value.
@@ -112,9 +136,12 @@ struct OrderProof {
   }
 
   bool nonnegative(const Polynomial& p, int depth) const {
-    auto all_positive = [](const Polynomial& q) {
-      return std::all_of(q.terms.begin(), q.terms.end(),
-                         [](const Term& t) { return t.coefficient.num > 0; });
+    if (--steps < 0) return false;
+    auto counted = [&](const Factor& f) { return counts(impl.atom(f.atom), depth); };
+    auto all_positive = [&](const Polynomial& q) {
+      return std::all_of(q.terms.begin(), q.terms.end(), [&](const Term& t) {
+        return t.coefficient.num > 0 && std::all_of(t.factors.begin(), t.factors.end(), counted);
+      });
     };
     const bool bounded = this->bounded(p);
     if (bounded && all_positive(p)) return true;
@@ -146,8 +173,9 @@ struct OrderProof {
   }
 };
 
-bool DimTable::proves_le(DimId a, DimId b,
-                         function_ref<std::optional<int64_t>(SymbolId)> lower) const {
+bool DimTable::proves_le(DimId a, DimId b, function_ref<std::optional<int64_t>(SymbolId)> lower) {
+  a = impl_->freeze(*this, a);
+  b = impl_->freeze(*this, b);
   auto difference = poly_sub(impl_->poly(b), impl_->poly(a));
   return difference && OrderProof{*impl_, lower}.nonnegative(*difference, 0);
 }

@@ -64,12 +64,12 @@ std::optional<DimId> DimTable::solve_exact(DimId dim, SymbolId symbol, DimId tar
   DimId factor = impl_->intern(std::move(*cofactor));
   DimId others = impl_->make(std::move(rest));
   if (mentions(factor, symbol) || mentions(others, symbol)) return {};
-  DimId difference = sub(target, others);
+  DimId difference = value_sub(target, others);
   auto scale = poly_constant(impl_->poly(factor));
   if (scale && !scale->is_integer()) {  // S/2 = K gives S = 2*K
-    return div(mul(difference, integer(scale->den)), integer(scale->num));
+    return value_div(value_mul(difference, integer(scale->den)), integer(scale->num));
   }
-  return div(difference, factor);
+  return value_div(difference, factor);
 }
 
 std::optional<DimId> DimTable::solve(DimId dim, SymbolId symbol, DimId target) {
@@ -99,7 +99,8 @@ DimId DimTable::substitute(DimId dim, function_ref<DimId(SymbolId)> map) {
       DimId next = substitute(atom.operands[i], map);
       switch (atom.kind) {
         case AtomKind::Div:
-          out = div(out, next);
+        case AtomKind::Floor:
+          out = value_div(out, next);
           break;
         case AtomKind::Mod:
           out = mod(out, next);
@@ -127,10 +128,10 @@ DimId DimTable::substitute(DimId dim, function_ref<DimId(SymbolId)> map) {
       const DimAtom atom = impl_->atom(f.atom);
       DimId value = replace_atom(atom);
       DimId& side = f.exponent > 0 ? num : den;
-      for (int32_t i = 0; i < std::abs(f.exponent); ++i) side = mul(side, value);
+      for (int32_t i = 0; i < std::abs(f.exponent); ++i) side = value_mul(side, value);
     }
-    DimId value = div(num, den);
-    sum = negative ? sub(sum, value) : add(sum, value);
+    DimId value = den == integer(1) ? num : value_div(num, den);
+    sum = negative ? value_sub(sum, value) : value_add(sum, value);
   }
   return sum;
 }
@@ -143,10 +144,12 @@ std::optional<int64_t> DimTable::evaluate(
     for (size_t i = 1; out && i < atom.operands.size(); ++i) {
       auto next = evaluate(atom.operands[i], value);
       if (!next) return {};
-      bool divides = atom.kind == AtomKind::Div || atom.kind == AtomKind::Mod;
+      bool divides =
+          atom.kind == AtomKind::Div || atom.kind == AtomKind::Floor || atom.kind == AtomKind::Mod;
       if (divides && *next == 0) return {};
       switch (atom.kind) {
         case AtomKind::Div:
+        case AtomKind::Floor:
           out = floor_div(*out, *next);
           break;
         case AtomKind::Mod:

@@ -99,6 +99,7 @@ struct DimTreeBuilder {
         out.kind = Kind::Symbol;
         break;
       case AtomKind::Div:
+      case AtomKind::Floor:
         out.kind = Kind::Div;
         break;
       case AtomKind::Mod:

@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <cctype>
 
+#include "types/rests.h"
+
 namespace axon {
 
 bool Unifier::bindable(SymbolId symbol) const {
@@ -24,40 +26,37 @@ bool Unifier::settled(DimId dim) const {
   return true;
 }
 
-namespace {
-
-// With which sign a symbol is a term of a sum; 0 where it is none or has both.
-int sign_of(const DimTable::Tree& tree, SymbolId symbol) {
-  using Kind = DimTable::Tree::Kind;
-  if (tree.kind == Kind::Symbol) return tree.symbol == symbol ? 1 : 0;
-  if (tree.kind != Kind::Add && tree.kind != Kind::Sub && tree.kind != Kind::Mul) return 0;
-  int sign = 0;
-  for (size_t i = 0; i < tree.operands.size(); ++i) {
-    const bool negative = tree.kind == Kind::Sub && i > 0;
-    const int here = sign_of(tree.operands[i], symbol) * (negative ? -1 : 1);
-    if (here != 0 && sign != 0 && here != sign) return 0;
-    if (here != 0) sign = here;
-  }
-  return sign;
-}
-
-}  // namespace
-
 DimId Unifier::resolve(DimId dim) {
-  if (settled(dim)) return dim;
+  if (settled(dim)) return with_exact(dim);
   // Bindings never form a cycle (each is made after an occurs check on resolved sides).
-  std::vector<std::pair<SymbolId, DimId>> parts;
-  DimId out = dims_.substitute(dim, [&](SymbolId symbol) -> DimId {
+  return with_exact(dims_.substitute(dim, [&](SymbolId symbol) -> DimId {
     auto bound = dim_bindings_.find(symbol);
     if (bound == dim_bindings_.end()) return {};
-    parts.emplace_back(symbol, bound->second = resolve(bound->second));
-    return parts.back().second;
-  });
-  for (auto [symbol, part] : parts) {
-    if (rests(part).empty()) continue;
-    keep_exact(part, out, sign_of(dims_.tree(dim), symbol));
-  }
-  return out;
+    return bound->second = resolve(bound->second);
+  }));
+}
+
+// Quotients that are known to be exact cancel: `H*(D/H)` is `D`.
+DimId Unifier::with_exact(DimId dim) {
+  if (!dims_.rounds(dim)) return dim;
+  DimId out = dims_.exact(dim);
+  if (out == dim) return dim;
+  const std::vector<Rest>& all = rests(dim);
+  bool known =
+      std::all_of(all.begin(), all.end(), [&](const Rest& rest) { return is_exact(rest.dim); });
+  return known ? out : dim;
+}
+
+bool Unifier::is_exact(DimId rest) {
+  if (exact_.count(rest) > 0) return true;
+  if (auto number = value(rest)) return *number == 0;
+  if (comparing_) return false;
+  comparing_ = true;  // what a name is bound to may have quotients of its own
+  const std::vector<DimId> all(exact_.begin(), exact_.end());
+  bool found = std::any_of(all.begin(), all.end(),
+                           [&](DimId other) { return !settled(other) && resolve(other) == rest; });
+  comparing_ = false;
+  return found;
 }
 
 DimId Unifier::expand(DimId dim) {
@@ -103,13 +102,16 @@ bool Unifier::prefers_left(SymbolId left, SymbolId right) const {
 void Unifier::record(DimConstraint::Kind kind, DimId left, DimId right) {
   DimConstraint constraint{kind, left, right, origin_, !branches_.empty()};
   if (constraint.guarded) constraint.branch = branches_.back().number;
-  for (DimConstraint& c : constraints_) {
-    if (c.kind != kind || c.left != left || c.right != right) continue;
+  auto [known, added] = recorded_.try_emplace({kind, left, right}, constraints_.size());
+  if (!added) {
+    DimConstraint& c = constraints_[known->second];
     c.guarded = c.guarded && constraint.guarded;
     if (c.branch != constraint.branch) c.branch = -1;
     return;
   }
   constraints_.push_back(constraint);
+  if (kind != DimConstraint::Kind::Equal || right != dims_.integer(0)) return;
+  if (exact_.insert(left).second && !branches_.empty()) branches_.back().exact.push_back(left);
 }
 
 void Unifier::bind(SymbolId symbol, DimId dim) {
@@ -121,6 +123,7 @@ void Unifier::bind(SymbolId symbol, DimId dim) {
 }
 
 void Unifier::leave_branch() {
+  for (DimId rest : branches_.back().exact) exact_.erase(rest);
   std::vector<std::pair<SymbolId, DimId>> found;
   for (SymbolId symbol : branches_.back().bound)
     found.emplace_back(symbol, resolve(dims_.of(symbol)));
@@ -133,10 +136,13 @@ void Unifier::leave_branch() {
 }
 
 void Unifier::forget_branch() {
+  for (DimId rest : branches_.back().exact) exact_.erase(rest);
   for (SymbolId symbol : branches_.back().bound) {
     dim_bindings_.erase(symbol);
     guarded_.erase(symbol);
   }
+  for (size_t i = branches_.back().constraints; i < constraints_.size(); ++i)
+    recorded_.erase({constraints_[i].kind, constraints_[i].left, constraints_[i].right});
   constraints_.erase(constraints_.begin() + static_cast<int64_t>(branches_.back().constraints),
                      constraints_.end());
   branches_.pop_back();
@@ -151,78 +157,21 @@ bool Unifier::may_bind(SymbolId symbol, DimId dim) const {
   return true;
 }
 
-namespace {
-
-DimId dim_of(const DimTable::Tree& tree, DimTable& dims) {
-  using Kind = DimTable::Tree::Kind;
-  if (tree.kind == Kind::Integer) return dims.integer(tree.value);
-  if (tree.kind == Kind::Symbol) return dims.of(tree.symbol);
-  DimId out = dim_of(tree.operands[0], dims);
-  for (size_t i = 1; i < tree.operands.size(); ++i) {
-    DimId next = dim_of(tree.operands[i], dims);
-    out = tree.kind == Kind::Add   ? dims.add(out, next)
-          : tree.kind == Kind::Sub ? dims.sub(out, next)
-          : tree.kind == Kind::Mul ? dims.mul(out, next)
-          : tree.kind == Kind::Div ? dims.div(out, next)
-          : tree.kind == Kind::Mod ? dims.mod(out, next)
-          : tree.kind == Kind::Min ? dims.min(out, next)
-                                   : dims.max(out, next);
-  }
-  return out;
-}
-
-void collect_rests(const DimTable::Tree& tree, int sign, DimTable& dims, std::vector<Rest>& out) {
-  using Kind = DimTable::Tree::Kind;
-  const bool sum = tree.kind == Kind::Add || tree.kind == Kind::Sub || tree.kind == Kind::Mul;
-  for (size_t i = 0; i < tree.operands.size(); ++i) {
-    const bool negative = tree.kind == Kind::Sub && i > 0;
-    collect_rests(tree.operands[i], sum ? (negative ? -sign : sign) : 0, dims, out);
-  }
-  if (tree.kind != Kind::Div) return;
-  out.push_back({dims.mod(dim_of(tree.operands[0], dims), dim_of(tree.operands[1], dims)), sign});
-}
-
-}  // namespace
-
-// What must be 0 for the quotients in a dim to be exact.
 const std::vector<Rest>& Unifier::rests(DimId dim) {
   auto [it, added] = rests_.try_emplace(dim);
-  if (added && !dims_.symbols(dim).empty()) collect_rests(dims_.tree(dim), 1, dims_, it->second);
+  if (added) it->second = rests_of(dims_, dim);
   return it->second;
 }
 
-void Unifier::record_exact(DimId dim) {
+// An equation that holds just where divisions are exact says so: `2*(D/2) == D` is `D%2 == 0`.
+void Unifier::record_equal(DimId left, DimId right) {
   DimId zero = dims_.integer(0);
-  for (const Rest& rest : rests(resolve(dim))) {
-    if (rest.dim != zero) record(DimConstraint::Kind::Equal, rest.dim, zero);
-  }
-}
-
-void Unifier::keep_exact(DimId part, DimId whole, int sign) {
-  const std::vector<Rest>& before = rests(part);
-  if (before.empty()) return;
-  const std::vector<Rest>& after = rests(whole);
-  DimId zero = dims_.integer(0);
-  for (const Rest& rest : before) {
-    bool shown = std::any_of(after.begin(), after.end(), [&](const Rest& other) {
-      return other.dim == rest.dim && other.sign * rest.sign * sign >= 0;
-    });
-    if (!shown && rest.dim != zero) record(DimConstraint::Kind::Equal, rest.dim, zero);
-  }
-}
-
-DimId Unifier::sum(DimId left, DimId right) {
-  DimId out = dims_.add(left, right);
-  keep_exact(left, out);
-  keep_exact(right, out);
-  return out;
-}
-
-DimId Unifier::difference(DimId left, DimId right) {
-  DimId out = dims_.sub(left, right);
-  keep_exact(left, out);
-  keep_exact(right, out, -1);
-  return out;
+  DimId difference = dims_.value_sub(left, right);
+  const std::vector<Rest>& all = rests(difference);
+  bool same = !all.empty() && dims_.exact(difference) == zero;
+  for (const Rest& rest : all) same = same && rest.sign != 0 && rest.sign == all[0].sign;
+  if (!same) return record(DimConstraint::Kind::Equal, left, right);
+  for (const Rest& rest : all) record(DimConstraint::Kind::Equal, rest.dim, zero);
 }
 
 bool Unifier::mentions_unknown(DimId dim) const {
@@ -243,7 +192,7 @@ bool Unifier::has_own(DimId dim) const {
 
 // Solves for such a variable. One that stands with a factor is what divides exactly.
 bool Unifier::solve_own(DimId left, DimId right) {
-  DimId difference = dims_.sub(left, right);
+  DimId difference = dims_.value_sub(left, right);
   DimId zero = dims_.integer(0);
   for (bool scaled : {false, true}) {
     for (SymbolId symbol : dims_.symbols(difference)) {
@@ -254,7 +203,8 @@ bool Unifier::solve_own(DimId left, DimId right) {
       if (!solution || !may_bind(symbol, *solution)) continue;
       if (scaled && mentions_unknown(*solution)) continue;
       bind(symbol, *solution);
-      if (scaled) record_exact(*solution);
+      left = resolve(left), right = resolve(right);
+      if (left != right) record_equal(left, right);  // the division may leave something
       return true;
     }
   }
@@ -263,7 +213,7 @@ bool Unifier::solve_own(DimId left, DimId right) {
 
 // Solves the equation for its one variable (or its one generated variable).
 bool Unifier::solve_one(DimId left, DimId right) {
-  DimId difference = dims_.sub(left, right);
+  DimId difference = dims_.value_sub(left, right);
   DimId zero = dims_.integer(0);
   std::optional<std::pair<SymbolId, DimId>> found;
   std::optional<std::pair<SymbolId, DimId>> generated;
@@ -313,7 +263,7 @@ std::optional<Mismatch> Unifier::unify_dim(DimId left, DimId right) {
     }
     return {};
   }
-  if (dims_.as_integer(dims_.sub(left, right))) return clash(Mismatch::Kind::Dim);
+  if (dims_.as_integer(dims_.value_sub(left, right))) return clash(Mismatch::Kind::Dim);
   // What the caller has determines the callee's names, not the other way round.
   bool callers = (left_binds && anchored_.count(*left_symbol) > 0 && has_own(right)) ||
                  (right_binds && anchored_.count(*right_symbol) > 0 && has_own(left));
@@ -335,7 +285,7 @@ std::optional<Mismatch> Unifier::unify_dim(DimId left, DimId right) {
   }
   if (expand(left) == expand(right)) return {};
   if (!left_binds && !right_binds && (solve_one(left, right) || solve_own(left, right))) return {};
-  record(DimConstraint::Kind::Equal, left, right);
+  record_equal(left, right);
   return {};
 }
 
@@ -373,11 +323,12 @@ bool Unifier::only_when_empty(DimId left, DimId right) {
   };
   left = with_values(left), right = with_values(right);
   return left != right && is_product(left) && is_product(right) &&
-         (is_product(dims_.sub(left, right)) || is_product(dims_.sub(right, left)));
+         (is_product(dims_.value_sub(left, right)) || is_product(dims_.value_sub(right, left)));
 }
 
 std::vector<DimConstraint> Unifier::open_constraints(std::vector<DimConstraint>& violated) {
   std::vector<DimConstraint> open;
+  std::map<std::tuple<DimConstraint::Kind, DimId, DimId>, size_t> places;
   for (const DimConstraint& c : constraints_) {
     DimConstraint now{c.kind, resolve(c.left), resolve(c.right), c.origin, c.guarded, c.branch};
     if (now.left == now.right || expand(now.left) == expand(now.right)) continue;
@@ -385,7 +336,7 @@ std::vector<DimConstraint> Unifier::open_constraints(std::vector<DimConstraint>&
     auto right = value(now.right);
     bool broadcast = c.kind == DimConstraint::Kind::Broadcast;
     if (broadcast && right && *right == 1) continue;
-    auto difference = dims_.as_integer(dims_.sub(now.left, now.right));
+    auto difference = dims_.as_integer(dims_.value_sub(now.left, now.right));
     bool empty = !broadcast && !c.guarded && only_when_empty(now.left, now.right);
     if ((left && right && *left != *right) || (difference && *difference != 0 && !broadcast) ||
         empty) {
@@ -393,13 +344,12 @@ std::vector<DimConstraint> Unifier::open_constraints(std::vector<DimConstraint>&
       continue;
     }
     if (left && right) continue;
-    auto seen = std::find_if(open.begin(), open.end(), [&](const DimConstraint& o) {
-      return o.kind == now.kind && o.left == now.left && o.right == now.right;
-    });
-    if (seen == open.end()) {
+    auto [known, added] = places.try_emplace({now.kind, now.left, now.right}, open.size());
+    if (added) {
       open.push_back(now);
       continue;
     }
+    DimConstraint* seen = &open[known->second];
     seen->guarded = seen->guarded && now.guarded;
     if (seen->branch != now.branch) seen->branch = -1;
   }

@@ -6,6 +6,7 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -66,7 +67,7 @@ class Unifier {
   // that it makes equal are apart again afterwards, and a constraint says what the branch needs.
   void enter_branch(int32_t number = -1) {
     if (number < 0 && !branches_.empty()) number = branches_.back().number;
-    branches_.push_back({{}, {}, number, constraints_.size()});
+    branches_.push_back({{}, {}, number, constraints_.size(), {}});
   }
   void leave_branch();
   void forget_branch();  // leaves one that is not taken: it asks for nothing
@@ -101,15 +102,8 @@ class Unifier {
 
   DimId unknown();
   void record(DimConstraint::Kind kind, DimId left, DimId right);
-  // Records that every quotient in `dim` is exact: only then do the parts make the whole.
-  void record_exact(DimId dim);
-  // The same for the quotients of `part` that `whole`, made of it, no longer shows: `2*(D/2)` is
-  // `D` only where 2 divides it; `S - S/2` is `S/2` only there as well, for a floor of the other
-  // sign is a ceiling. `sign` is that of the part in the whole, 0 for either.
-  void keep_exact(DimId part, DimId whole, int sign = 1);
-  // Sums and differences of sizes, with the quotients that disappear in them recorded as exact.
-  DimId sum(DimId left, DimId right);
-  DimId difference(DimId left, DimId right);
+  // An equation of sizes that nothing decides.
+  void record_equal(DimId left, DimId right);
   // The type with its unknown sizes as new ones: items of a list may differ in them.
   TypeId renew_unknowns(TypeId type);
   bool mentions_unknown(DimId dim) const;
@@ -139,6 +133,8 @@ class Unifier {
   void bind(SymbolId symbol, DimId dim);
   bool has_own(DimId dim) const;
   const std::vector<Rest>& rests(DimId dim);
+  DimId with_exact(DimId dim);
+  bool is_exact(DimId rest);
   std::optional<Mismatch> unify_variable(TypeId variable, TypeId other, bool actual_left,
                                          TypeId& result);
   std::optional<Mismatch> unify_items(const TypeData& actual, const TypeData& required,
@@ -162,16 +158,20 @@ class Unifier {
   std::map<SymbolId, TypeId> type_bindings_;
   std::set<SymbolId> anchored_;
   std::vector<DimConstraint> constraints_;
+  std::map<std::tuple<DimConstraint::Kind, DimId, DimId>, size_t> recorded_;  // places of them
   std::map<std::pair<DimId, DimId>, DimId> joined_;
   std::set<SymbolId> guarded_;  // bound in a branch
   struct Branch {
     std::vector<SymbolId> bound;  // of the interface
     std::set<SymbolId> own;       // anchored inside
     int32_t number = -1;
-    size_t constraints = 0;  // found before it
+    size_t constraints = 0;    // found before it
+    std::vector<DimId> exact;  // rests that are 0 inside
   };
   std::vector<Branch> branches_;
   std::map<DimId, std::vector<Rest>> rests_;  // of the quotients in a dim
+  std::set<DimId> exact_;                     // rests that are 0
+  bool comparing_ = false;
   std::set<SymbolId> loop_unknowns_;
   std::set<SymbolId> kept_;
   bool keep_unknowns_ = false;

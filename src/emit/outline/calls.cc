@@ -173,7 +173,7 @@ class Maker {
       // call.
       TreeId buffer = tree_of(data.items[0], value, true);
       DimId used = dims_.of(calls_.tokens);
-      if (extending_) used = dims_.add(used, dims_.of(calls_.past));
+      if (extending_) used = dims_.value_add(used, dims_.of(calls_.past));
       return forest.tuple({buffer, forest.integer(used)});
     }
     fail(fmt::format("input `{}`", dims_.names().text(value.name)),

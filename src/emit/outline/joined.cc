@@ -138,7 +138,7 @@ class Joiner {
   }
 
   bool at_length(const Node& node) const {
-    DimId past = dims_.of(calls_.past), end = dims_.add(past, dims_.of(calls_.tokens));
+    DimId past = dims_.of(calls_.past), end = dims_.value_add(past, dims_.of(calls_.tokens));
     const auto *a = node.inputs[3].get<graph::DimRef>(), *b = node.inputs[4].get<graph::DimRef>();
     return a && b && a->dim == past && b->dim == end;
   }

@@ -71,7 +71,7 @@ DType BlockWriter::dtype(const Operand& operand) {
 
 std::optional<Expr> BlockWriter::places(DimId from, DimId to) {
   DimId past = dims_.of(p_.calls.past);
-  if (!p_.calls.cached || from != past || to != dims_.add(past, dims_.of(p_.calls.tokens)))
+  if (!p_.calls.cached || from != past || to != dims_.value_add(past, dims_.of(p_.calls.tokens)))
     return std::nullopt;
   return py::atom("slots");
 }

@@ -27,7 +27,7 @@ FormulaId IndexFunctions::negate(FormulaId id) {
       out.kind = Formula::Kind::LeZero;
       out.affine = f.affine;
       for (int64_t& c : out.affine.coefficient) c = -c;
-      out.affine.constant = dims_.sub(dims_.integer(1), f.affine.constant);
+      out.affine.constant = dims_.value_sub(dims_.integer(1), f.affine.constant);
       return make(std::move(out));
     }
     case Formula::Kind::EqZero:
@@ -67,7 +67,8 @@ FormulaId IndexFunctions::less_equal(const Affine& a, const Affine& b, int64_t s
   out.kind = Formula::Kind::LeZero;
   out.affine = a;
   for (size_t i = 0; i < a.coefficient.size(); ++i) out.affine.coefficient[i] -= b.coefficient[i];
-  out.affine.constant = dims_.add(dims_.sub(a.constant, b.constant), dims_.integer(shift));
+  out.affine.constant =
+      dims_.value_add(dims_.value_sub(a.constant, b.constant), dims_.integer(shift));
   return make(std::move(out));
 }
 
@@ -230,8 +231,8 @@ DimId IndexFunctions::bound(const Affine& affine, const std::vector<DimId>& shap
   for (size_t a = 0; a < shape.size(); ++a) {
     int64_t c = affine.coefficient[a];
     if (c == 0 || (c > 0) != upper) continue;
-    DimId last = dims_.sub(shape[a], dims_.integer(1));
-    out = dims_.add(out, dims_.mul(dims_.integer(c), last));
+    DimId last = dims_.value_sub(shape[a], dims_.integer(1));
+    out = dims_.value_add(out, dims_.value_mul(dims_.integer(c), last));
   }
   return out;
 }

@@ -86,7 +86,7 @@ std::optional<Affine> IndexFunctions::product(const Node& node, size_t rank,
     auto other = integer_operand(node.inputs[static_cast<size_t>(1 - side)], rank, to);
     if (!factor || !other) continue;
     for (int64_t& c : other->coefficient) c *= *factor;
-    other->constant = dims_.mul(other->constant, dims_.integer(*factor));
+    other->constant = dims_.value_mul(other->constant, dims_.integer(*factor));
     return other;
   }
   return {};
@@ -123,8 +123,8 @@ std::optional<Affine> IndexFunctions::integer_of(const Node& node, ValueId value
       bool minus = node.op == Op::CoreBinarySub;
       for (size_t i = 0; i < rank; ++i)
         a->coefficient[i] += minus ? -b->coefficient[i] : b->coefficient[i];
-      a->constant =
-          minus ? dims_.sub(a->constant, b->constant) : dims_.add(a->constant, b->constant);
+      a->constant = minus ? dims_.value_sub(a->constant, b->constant)
+                          : dims_.value_add(a->constant, b->constant);
       return a;
     }
     case Op::Mul:
@@ -151,8 +151,8 @@ Affine IndexFunctions::moved(const Affine& affine, const AxisMap& map) {
     if (map.axis[a] >= 0)
       out.coefficient[static_cast<size_t>(map.axis[a])] += affine.coefficient[a];
     if (map.shift[a].valid() && affine.coefficient[a] != 0) {
-      DimId moved_by = dims_.mul(dims_.integer(affine.coefficient[a]), map.shift[a]);
-      out.constant = dims_.add(out.constant, moved_by);
+      DimId moved_by = dims_.value_mul(dims_.integer(affine.coefficient[a]), map.shift[a]);
+      out.constant = dims_.value_add(out.constant, moved_by);
     }
   }
   return out;

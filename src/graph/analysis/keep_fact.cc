@@ -43,14 +43,14 @@ class Reader {
     DimId one = dims_.integer(1);
     if (window_low_.valid()) {  // j ≥ i + low, that is j > i + offset - window
       if (!fact_.causal) return {};
-      fact_.window = dims_.sub(dims_.add(fact_.offset, one), window_low_);
+      fact_.window = dims_.value_sub(dims_.value_add(fact_.offset, one), window_low_);
     }
     if (fact_.length.valid() && fact_.causal) {
       // The last query sees up to rows - 1 + offset: a longer length says nothing more.
-      DimId seen = dims_.add(fact_.offset, shape_[kQuery]);
+      DimId seen = dims_.value_add(fact_.offset, shape_[kQuery]);
       if (dims_.proves_le(seen, fact_.length, lower_)) fact_.length = seen;
     } else if (fact_.causal) {
-      fact_.length = dims_.add(fact_.offset, shape_[kQuery]);
+      fact_.length = dims_.value_add(fact_.offset, shape_[kQuery]);
       if (dims_.proves_le(shape_[kKey], fact_.length, lower_)) fact_.length = {};
     }
     bool sees_itself = fact_.causal && dims_.proves_le(dims_.integer(0), fact_.offset, lower_) &&
@@ -69,7 +69,7 @@ class Reader {
     int64_t query = a.coefficient[kQuery], key = a.coefficient[kKey];
     DimId zero = dims_.integer(0);
     if (key == 1 && query == -1) {  // j ≤ i - constant
-      DimId offset = dims_.sub(zero, a.constant);
+      DimId offset = dims_.value_sub(zero, a.constant);
       if (fact_.causal && !dims_.proves_le(fact_.offset, offset, lower_)) {
         if (!dims_.proves_le(offset, fact_.offset, lower_)) return false;
         fact_.offset = offset;
@@ -84,7 +84,7 @@ class Reader {
       return true;
     }
     if (key == 1 && query == 0) {  // j < 1 - constant
-      DimId length = dims_.sub(dims_.integer(1), a.constant);
+      DimId length = dims_.value_sub(dims_.integer(1), a.constant);
       if (fact_.length.valid() && fact_.length != length) return false;
       fact_.length = length;
       return true;

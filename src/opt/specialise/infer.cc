@@ -53,8 +53,12 @@ bool Inference::sizes(size_t i, std::vector<DimId>& out) {
       return false;
     }
     out.push_back(forest_[item].dim);
-    const bool written = dims_.as_integer(out.back()).has_value();  // -1 stands for what is left
-    if (!written && !surely_le(zero, out.back()) && !equal(dims_.max(out.back(), zero), out.back()))
+    const std::optional<int64_t> number = dims_.as_integer(out.back());
+    if (number && *number < -1) {  // -1 stands for what is left
+      error = "a size is negative";
+      return false;
+    }
+    if (!number && !surely_le(zero, out.back()) && !equal(dims_.max(out.back(), zero), out.back()))
       return false;
   }
   return true;
@@ -180,10 +184,10 @@ bool Inference::reshape() {
     if (shape[i] == minus)
       open = i;
     else
-      rest = dims_.mul(rest, shape[i]);
+      rest = dims_.value_mul(rest, shape[i]);
   }
   if (open < shape.size()) {
-    shape[open] = dims_.div(total, rest);
+    shape[open] = dims_.value_div(total, rest);
     if (!dims_.as_integer(rest) || *dims_.as_integer(rest) != 0) {
       const DimId left = dims_.mod(total, rest);
       if (left != dims_.integer(0) && !equal(left, dims_.integer(0))) return false;
@@ -195,7 +199,7 @@ bool Inference::reshape() {
 
 DimId Inference::product(const std::vector<DimId>& shape) {
   DimId result = dims_.integer(1);
-  for (DimId d : shape) result = dims_.mul(result, d);
+  for (DimId d : shape) result = dims_.value_mul(result, d);
   return result;
 }
 
@@ -262,7 +266,7 @@ bool Inference::concat() {
       return no("pieces have different ranks");
     for (size_t k = 0; k < shape.size(); ++k) {
       if (k == at)
-        shape[k] = dims_.add(shape[k], part.dims[k]);
+        shape[k] = dims_.value_add(shape[k], part.dims[k]);
       else if (!equal(shape[k], part.dims[k]))
         return false;
     }
@@ -279,7 +283,7 @@ bool Inference::slice() {
   at_most(from, to);
   at_most(to, x().dims[at]);
   std::vector<DimId> shape = x().dims;
-  shape[at] = dims_.sub(to, from);
+  shape[at] = dims_.value_sub(to, from);
   return give(shape, x().dtype);
 }
 
@@ -291,7 +295,7 @@ bool Inference::split() {
   for (DimId piece : pieces) {
     std::vector<DimId> shape = x().dims;
     shape[at] = piece;
-    total = dims_.add(total, piece);
+    total = dims_.value_add(total, piece);
     give(shape, x().dtype);
   }
   several = true;
@@ -307,7 +311,7 @@ bool Inference::chunk() {
   std::vector<DimId> shape = x().dims;
   if (!extent) {
     DimId n = dims_.integer(*parts);
-    shape[at] = dims_.div(x().dims[at], n);
+    shape[at] = dims_.value_div(x().dims[at], n);
     // Pieces of an extent that cannot be divided differ in size.
     const DimId left = dims_.mod(x().dims[at], n), zero = dims_.integer(0);
     if (left != zero) needed.push_back({DimFact::Relation::Eq, left, zero, {}});
@@ -328,8 +332,9 @@ bool Inference::repeat() {
   size_t at = 0;
   DimId times;
   if (!axis(2, x().dims.size(), at) || !dim(1, times)) return false;
+  at_most(dims_.integer(0), times);
   std::vector<DimId> shape = x().dims;
-  shape[at] = dims_.mul(shape[at], times);
+  shape[at] = dims_.value_mul(shape[at], times);
   return give(shape, x().dtype);
 }
 
@@ -347,7 +352,7 @@ bool Inference::arange() {
     to = shape.size() >= 3 ? shape[shape.size() - 2] : shape.back();
   }
   at_most(from, to);
-  return give({dims_.sub(to, from)}, DType::I64);
+  return give({dims_.value_sub(to, from)}, DType::I64);
 }
 
 bool Inference::shaped(size_t shape_at, size_t dtype_at) {
@@ -448,14 +453,16 @@ bool Inference::conv1d() {
   at_most(dims_.integer(1), groups);
   at_most(zero, left);
   at_most(zero, right);
-  if (!equal(x().dims[1], dims_.mul(w.dims[1], groups)) ||
+  if (!equal(x().dims[1], dims_.value_mul(w.dims[1], groups)) ||
       !equal(dims_.mod(w.dims[0], groups), zero) || !same_shape(2, {w.dims[0]}))
     return false;
-  DimId reach = dims_.mul(dims_.sub(w.dims[2], dims_.integer(1)), dims_.integer(*dilation));
-  DimId length = dims_.sub(dims_.add(x().dims[2], dims_.add(left, right)), reach);
+  DimId reach =
+      dims_.value_mul(dims_.value_sub(w.dims[2], dims_.integer(1)), dims_.integer(*dilation));
+  DimId length = dims_.value_sub(dims_.value_add(x().dims[2], dims_.value_add(left, right)), reach);
   if (*stride != 1) {
-    length = dims_.add(dims_.div(dims_.sub(length, dims_.integer(1)), dims_.integer(*stride)),
-                       dims_.integer(1));
+    length = dims_.value_add(
+        dims_.value_div(dims_.value_sub(length, dims_.integer(1)), dims_.integer(*stride)),
+        dims_.integer(1));
   }
   at_most(zero, length);
   return give({x().dims[0], w.dims[0], length}, x().dtype);
@@ -468,14 +475,14 @@ bool Inference::assign(bool unit) {
   const Tree& part = tree(1);
   const bool ranked = part.kind == Tree::Kind::Tensor && part.dims.size() == x().dims.size();
   if (unit)
-    to = dims_.add(from, dims_.integer(1));
-  else if (!dim(4, to) || (ranked && !equal(dims_.sub(to, from), part.dims[at])))
+    to = dims_.value_add(from, dims_.integer(1));
+  else if (!dim(4, to) || (ranked && !equal(dims_.value_sub(to, from), part.dims[at])))
     return false;
   at_most(dims_.integer(0), from);
   at_most(to, x().dims[at]);
   if (part.kind == Tree::Kind::Tensor) {  // stretched over the range
     std::vector<DimId> range = x().dims;
-    range[at] = dims_.sub(to, from);
+    range[at] = dims_.value_sub(to, from);
     if (part.dims.size() > range.size()) return no("its source has more axes");
     const size_t shift = range.size() - part.dims.size();
     for (size_t d = 0; d < part.dims.size(); ++d) {
@@ -562,7 +569,7 @@ bool Inference::run(Op op) {
       if (shape.empty()) return no("no axis to halve");
       const DimId left = dims_.mod(shape.back(), dims_.integer(2)), zero = dims_.integer(0);
       if (left != zero && !equal(left, zero)) return false;
-      shape.back() = dims_.div(shape.back(), dims_.integer(2));
+      shape.back() = dims_.value_div(shape.back(), dims_.integer(2));
       return give(shape, x().dtype);
     }
     case Op::Reshape:

@@ -1,11 +1,13 @@
 // Operations on numbers, booleans and strings, which are done and leave nothing behind.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 
 #include "opt/specialise/specialiser.h"
 #include "support/arithmetic.h"
 #include "support/check.h"
+#include "types/rests.h"
 
 namespace axon::opt {
 namespace {
@@ -133,22 +135,49 @@ TreeId Specialiser::integer_binary(Op op, DimId a, DimId b) {
   }
   switch (arith) {
     case Arith::Add:
-      return forest_.integer(dims_.add(a, b));
+      return whole(dims_.value_add(a, b));
     case Arith::Sub:
-      return forest_.integer(dims_.sub(a, b));
+      return whole(dims_.value_sub(a, b));
     case Arith::Mul:
-      return forest_.integer(dims_.mul(a, b));
+      return whole(dims_.value_mul(a, b));
     case Arith::Div:
-      return forest_.integer(dims_.div(a, b));
+      return whole(dims_.value_div(a, b));
     case Arith::Mod:
-      return forest_.integer(dims_.mod(a, b));
+      return whole(dims_.mod(a, b));
     case Arith::Pow:
       break;
   }
   if (!y || *y < 0 || *y > 62) return fail("this power of integers");
   DimId result = dims_.integer(1);
-  for (int64_t i = 0; i < *y; ++i) result = dims_.mul(result, a);
-  return forest_.integer(result);
+  for (int64_t i = 0; i < *y; ++i) result = dims_.value_mul(result, a);
+  return whole(result);
+}
+
+// What was too large to be written has become an unknown size, which only running can tell.
+bool Specialiser::is_unknown(DimId dim) const {
+  const std::vector<SymbolId> symbols = dims_.symbols(dim);
+  return std::any_of(symbols.begin(), symbols.end(), [&](SymbolId symbol) {
+    return dims_.symbol(symbol).kind == SymbolKind::Unknown;
+  });
+}
+
+TreeId Specialiser::whole(DimId dim) {
+  if (is_unknown(dim)) return fail("an integer that is too long a formula");
+  return forest_.integer(with_facts(dim));
+}
+
+// Where the entry makes sure that divisions are exact their quotients cancel.
+DimId Specialiser::with_facts(DimId dim) {
+  if (!dims_.rounds(dim)) return dim;
+  const DimId zero = dims_.integer(0);
+  auto holds = [&](const Rest& rest) {
+    return std::any_of(out_.facts.begin(), out_.facts.end(), [&](const DimFact& fact) {
+      return fact.relation == DimFact::Relation::Eq && !fact.or_one && fact.left == rest.dim &&
+             fact.right == zero;
+    });
+  };
+  const std::vector<Rest> all = rests_of(dims_, dim);
+  return std::all_of(all.begin(), all.end(), holds) ? dims_.exact(dim) : dim;
 }
 
 TreeId Specialiser::compare(Op op, const Tree& x, const Tree& y) {
@@ -177,7 +206,7 @@ std::optional<bool> Specialiser::decide(Op op, DimId a, DimId b) {
   auto lower = [&](SymbolId symbol) { return options_.least(dims_, symbol); };
   auto at_most = [&](DimId x, DimId y) { return dims_.proves_le(x, y, lower); };
   DimId one = dims_.integer(1);
-  bool less = at_most(dims_.add(a, one), b), greater = at_most(dims_.add(b, one), a);
+  bool less = at_most(dims_.value_add(a, one), b), greater = at_most(dims_.value_add(b, one), a);
   if (op == Op::CoreBinaryEq || op == Op::CoreBinaryNe) {
     if (a == b) return op == Op::CoreBinaryEq;
     if (less || greater) return op == Op::CoreBinaryNe;
@@ -224,8 +253,8 @@ TreeId Specialiser::scalar_function(Op op, const Args& args) {
       const Tree& r = forest_[result];
       const Tree& bound = forest_[args[i]];
       if (r.kind == Tree::Kind::Int && bound.kind == Tree::Kind::Int) {
-        result =
-            forest_.integer(i == 1 ? dims_.max(r.dim, bound.dim) : dims_.min(r.dim, bound.dim));
+        result = whole(i == 1 ? dims_.max(r.dim, bound.dim) : dims_.min(r.dim, bound.dim));
+        if (!result.valid()) return {};
         continue;
       }
       TreeId below = compare(Op::CoreBinaryLt, r, bound),

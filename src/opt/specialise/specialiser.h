@@ -131,6 +131,9 @@ class Specialiser {
   TreeId binary(Op op, TreeId a, TreeId b);
   TreeId scalar_binary(Op op, const Tree& a, const Tree& b);
   TreeId integer_binary(Op op, DimId a, DimId b);
+  bool is_unknown(DimId dim) const;
+  DimId with_facts(DimId dim);
+  TreeId whole(DimId dim);  // nothing where it is unknown
   TreeId compare(Op op, const Tree& a, const Tree& b);
   TreeId integer_compare(Op op, DimId a, DimId b);
   TreeId scalar_function(Op op, const Args& args);

@@ -139,6 +139,8 @@ TreeId Specialiser::tensor_op(Op op, const Args& given) {
     if (!known) return fail("its pieces may have different sizes");
   }
   for (DimFact fact : inference.facts) {
+    if (is_unknown(fact.left) || is_unknown(fact.right))
+      return fail("a comparison of sizes that are too long formulas");
     // An axis of one is stretched instead, if the caller gives that.
     bool may_stretch = op == Op::Expand &&
                        std::any_of(out_.facts.begin(), out_.facts.end(), [&](const DimFact& k) {
@@ -150,6 +152,12 @@ TreeId Specialiser::tensor_op(Op op, const Args& given) {
       if (param != params_.end()) fact.tensor = at(param->second, round_);
     }
     add_fact(fact);
+  }
+  for (Emitter::Result& result : inference.results) {
+    for (DimId& dim : result.dims) {
+      if (is_unknown(dim)) return fail("a size that is too long a formula");
+      dim = with_facts(dim);
+    }
   }
   TreeId uniform = fold_uniform(op, args, inference.results);
   if (uniform.valid() || failed_) return uniform;
@@ -243,7 +251,7 @@ TreeId Specialiser::unit_scatter(const Args& args) {
   slice[static_cast<size_t>(*axis < 0 ? *axis + rank : *axis)] = dims_.integer(1);
   if (index.dims != slice || src.dims != slice || src.dtype != x.dtype) return {};
   TreeId start = forest_.integer(place->second);
-  TreeId end = forest_.integer(dims_.add(place->second, dims_.integer(1)));
+  TreeId end = forest_.integer(dims_.value_add(place->second, dims_.integer(1)));
   return tensor_op(Op::AssignSlice, {args[0], args[2], args[3], start, end});
 }
 

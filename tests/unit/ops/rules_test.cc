@@ -65,10 +65,13 @@ TEST_F(Rules, Layout) {
   EXPECT_EQ(run(Op::Slice, {t({B, n(4)}), i(1), i(2), i(5)}), "error slice ends at 5 of 4");
   EXPECT_EQ(run(Op::Slice, {t({B, S}), i(1), i(0), d(dims.div(S, n(2)))}), "Tensor[B,S/2]");
   const size_t before = u.constraints().size();
-  EXPECT_EQ(run(Op::Slice, {t({B, S}), i(1), d(dims.div(S, n(2))), d(S)}), "Tensor[B,S/2]");
+  EXPECT_EQ(run(Op::Slice, {t({B, S}), i(1), d(dims.div(S, n(2))), d(S)}), "Tensor[B,S-S/2]");
+  EXPECT_EQ(u.constraints().size(), before);
   // What is left beside a half is the other half only of an even size.
+  EXPECT_FALSE(u.unify_dim(dims.value_sub(S, dims.value_div(S, n(2))), dims.div(S, n(2))));
   ASSERT_EQ(u.constraints().size(), before + 1);
   EXPECT_EQ(dims.show(u.constraints().back().left), "S%2");
+  EXPECT_EQ(u.resolve(dims.value_mul(n(2), dims.value_div(S, n(2)))), S);
   EXPECT_EQ(run(Op::Split, {t({B, n(5)}), i(-1), list({n(2), n(3)})}),
             "(Tensor[B,2], Tensor[B,3])");
   EXPECT_EQ(run(Op::Split, {t({B, n(5)}), i(-1), list({n(2), n(2)})}), "error ");

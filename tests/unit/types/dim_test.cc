@@ -116,6 +116,79 @@ TEST_F(Dims, Order) {
   EXPECT_TRUE(le(t.mod(S, n(4)), n(3)));
 }
 
+// Integers as they run: nothing cancels a quotient, and what says the same is the same.
+TEST_F(Dims, ValuesRound) {
+  DimId N = v("N"), M = v("M"), two = n(2);
+  DimId half = t.value_div(N, two);
+  EXPECT_EQ(half, t.div(N, two));
+  DimId even = t.value_mul(half, two);
+  EXPECT_EQ(t.show(even), "2*(N/2)");
+  EXPECT_NE(even, N);
+  EXPECT_EQ(t.exact(even), N);
+  EXPECT_EQ(t.value_add(half, half), even);
+  EXPECT_EQ(t.value_sub(even, half), half);
+  EXPECT_EQ(t.value_add(t.value_sub(N, half), half), N);
+  EXPECT_EQ(t.value_sub(t.value_add(even, M), even), M);
+  EXPECT_EQ(t.value_div(even, two), half);
+  EXPECT_EQ(t.mod(even, two), n(0));
+  EXPECT_EQ(t.value_div(half, n(3)), t.value_div(N, n(6)));
+  struct Case {
+    DimId dim;
+    int64_t (*value)(int64_t n, int64_t m);
+  };
+  auto floor = [](int64_t a, int64_t b) { return a / b - (a % b != 0 && (a < 0) != (b < 0)); };
+  static auto f = floor;
+  const Case cases[] = {
+      {even, [](int64_t a, int64_t) { return f(a, 2) * 2; }},
+      {t.value_sub(N, half), [](int64_t a, int64_t) { return a - f(a, 2); }},
+      {t.value_mul(half, n(3)), [](int64_t a, int64_t) { return f(a, 2) * 3; }},
+      {t.value_mul(half, M), [](int64_t a, int64_t b) { return f(a, 2) * b; }},
+      {t.value_mul(t.value_div(N, M), M), [](int64_t a, int64_t b) { return f(a, b) * b; }},
+      {t.value_sub(half, t.value_div(N, n(4))),
+       [](int64_t a, int64_t) { return f(a, 2) - f(a, 4); }},
+      {t.value_add(half, t.value_div(M, two)),
+       [](int64_t a, int64_t b) { return f(a, 2) + f(b, 2); }},
+      {t.value_div(t.value_sub(n(0), half), M),
+       [](int64_t a, int64_t b) { return f(-f(a, 2), b); }},
+      {t.value_mul(t.value_div(t.add(N, M), two), two),
+       [](int64_t a, int64_t b) { return f(a + b, 2) * 2; }},
+      {t.substitute(t.value_mul(M, t.value_div(N, two)),
+                    [&](SymbolId s) { return s == sym("N") ? half : DimId{}; }),
+       [](int64_t a, int64_t b) { return b * f(f(a, 2), 2); }},
+  };
+  for (const Case& c : cases) {
+    for (int64_t a = 1; a < 14; ++a) {
+      for (int64_t b = 1; b < 5; ++b)
+        EXPECT_EQ(eval(c.dim, {{"N", a}, {"M", b}}), c.value(a, b)) << t.show(c.dim) << a << b;
+    }
+  }
+}
+
+TEST_F(Dims, OrderOfValues) {
+  DimId S = v("S"), D = v("D"), two = n(2);
+  DimId half = t.value_div(S, two);
+  EXPECT_TRUE(le(t.value_mul(half, two), S));
+  EXPECT_FALSE(le(S, t.value_mul(half, two)));
+  EXPECT_TRUE(le(half, t.value_sub(S, half)));
+  EXPECT_TRUE(le(n(0), half));
+  EXPECT_FALSE(le(n(1), t.value_add(half, t.value_div(D, two)), 1));
+  EXPECT_FALSE(le(n(0), t.div(t.sub(S, n(5)), two)));
+  EXPECT_FALSE(le(n(0), t.min(S, t.sub(D, n(1)))));
+  EXPECT_TRUE(le(n(0), t.max(S, t.sub(D, n(1)))));
+}
+
+// However often a value is used, what is written of it stays short.
+TEST_F(Dims, LargeFormulasAreUnknown) {
+  DimId low = v("S"), product = v("S"), quotient = v("S");
+  for (int i = 0; i < 200; ++i) {
+    low = t.min(t.add(t.mul(low, low), n(1)), t.div(low, n(3)));
+    product = t.mul(product, product);
+    quotient = t.value_div(t.add(quotient, n(1)), t.add(t.value_div(quotient, n(7)), n(2)));
+    for (DimId dim : {low, product, quotient}) EXPECT_LE(t.show(dim).size(), 8192u);
+  }
+  EXPECT_EQ(t.min(low, v("S")), t.min(v("S"), low));
+}
+
 TEST_F(Dims, OverflowGivesAnUnknown) {
   DimId big = n(INT64_MAX);
   DimId product = t.mul(big, big);
