@@ -23,6 +23,7 @@ Checker::Checker(const FlatProgram& flat, const Answers& answers, Session& sessi
   failed_.assign(count, false);
   result_failed_.assign(count, false);
   running_.assign(count, 0);
+  summaries_.assign(count, 0);
   generic_results_.assign(count, Value{});
   out_.definitions.resize(count);
 }

@@ -101,6 +101,58 @@ struct KeyWriter {
 
 }  // namespace
 
+namespace {
+
+// Arguments in which every size that is no plain name is one.
+struct Generaliser {
+  Generaliser(TypeTable& table, bool keep) : t(table), d(table.dims()), small(keep) {}
+  TypeTable& t;
+  DimTable& d;
+  bool small;  // small numbers stay: they may say which axis is meant
+  std::map<SymbolId, DimId> meant;
+  std::map<DimId, DimId> names;
+
+  DimId dim(DimId of) {
+    constexpr int64_t kSmall = 16;
+    auto number = d.as_integer(of);
+    const bool stays = number && small && *number >= -kSmall && *number <= kSmall;
+    if (stays || d.as_symbol(of)) return of;
+    auto [it, added] = names.try_emplace(of);
+    if (!added) return it->second;
+    SymbolId name = d.fresh("n", SymbolKind::Variable);
+    meant[name] = of;
+    return it->second = d.of(name);
+  }
+  TypeId type(TypeId id) {
+    const TypeData data = t.get(id);
+    if (data.kind == TypeKind::Tensor && data.known_rank) {
+      std::vector<Axis> axes = data.axes;
+      for (Axis& axis : axes) {
+        if (!axis.is_run()) axis.dim = dim(axis.dim);
+      }
+      return t.tensor(std::move(axes));
+    }
+    std::vector<TypeId> items;
+    for (TypeId item : data.items) items.push_back(type(item));
+    if (data.kind == TypeKind::List) return t.list(items[0]);
+    if (data.kind == TypeKind::Optional) return t.optional(items[0]);
+    return data.kind == TypeKind::Tuple ? t.tuple(std::move(items)) : id;
+  }
+  Known known(const Known& of) {
+    Known out = of;
+    if (out.is_dim()) out.dim = dim(out.dim);
+    for (Known& item : out.items) item = known(item);
+    return out;
+  }
+  std::vector<Value> values(const std::vector<Value>& args) {
+    std::vector<Value> out;
+    for (const Value& arg : args) out.push_back({type(arg.type), known(arg.known)});
+    return out;
+  }
+};
+
+}  // namespace
+
 std::string Checker::key_of(size_t callee, const std::vector<Value>& args,
                             const std::vector<SymbolId>& symbols) {
   KeyWriter writer{t_, d_, symbols, std::to_string(callee) + ":"};
@@ -308,15 +360,9 @@ Value Checker::call_definition(Frame& f, size_t callee, const Call& call, std::v
     return constant;
   }
   for (const auto& [symbol, meaning] : rigid_meanings_) f.u.define(symbol, meaning);
-  std::vector<SymbolId> symbols = symbols_of(args);
-  std::string key = key_of(callee, args, symbols);
-  auto found = memo_.find(key);
-  if (found == memo_.end()) {
-    auto summary = std::make_unique<Summary>(check_call(f, callee, args, false));
-    summary->symbols = symbols;
-    found = memo_.emplace(key, std::move(summary)).first;
-  }
-  const Summary& summary = *found->second;
+  std::vector<SymbolId> symbols;
+  std::map<SymbolId, DimId> meant;
+  const Summary& summary = summary_for(f, callee, args, symbols, meant);
   check_arguments(f, summary, args, call, callee, span);
   for (size_t i = 0; i < call.args.size(); ++i) {
     if (!def.params[i].type.valid()) continue;
@@ -328,7 +374,40 @@ Value Checker::call_definition(Frame& f, size_t callee, const Call& call, std::v
     report_call(f, *summary.failure, callee, span);
   bool unsure = summary.failure && !summary.result.type.valid();
   if (unsure || result_failed_[callee]) return {t_.error(), {}};
-  return apply_summary(f, summary, symbols, span);
+  return apply_summary(f, summary, symbols, span, meant);
+}
+
+// The check of a definition for these arguments. `symbols` get those of the arguments. One that is
+// called in very many ways is checked for sizes that may be anything (`meant`: what they are in
+// this call), unless that fails.
+const Summary& Checker::summary_for(Frame& f, size_t callee, const std::vector<Value>& args,
+                                    std::vector<SymbolId>& symbols,
+                                    std::map<SymbolId, DimId>& meant) {
+  constexpr int kExact = 64, kSmallKept = 256;
+  auto look_up = [&](const std::vector<Value>& values) -> const Summary* {
+    symbols = symbols_of(values);
+    auto found = memo_.find(key_of(callee, values, symbols));
+    return found == memo_.end() ? nullptr : found->second.get();
+  };
+  auto check = [&](const std::vector<Value>& values) -> const Summary& {
+    auto summary = std::make_unique<Summary>(check_call(f, callee, values, false));
+    summary->symbols = symbols;
+    ++summaries_[callee];
+    return *memo_.emplace(key_of(callee, values, symbols), std::move(summary)).first->second;
+  };
+  if (const Summary* known = look_up(args)) return *known;
+  const int before = summaries_[callee];
+  if (before < kExact) return check(args);
+  Generaliser any(t_, before < kSmallKept);
+  const std::vector<Value> general = any.values(args);
+  const Summary* summary = look_up(general);
+  if (!summary) summary = &check(general);
+  if (summary->failure && summaries_[callee] < kSmallKept) {
+    look_up(args);
+    return check(args);
+  }
+  meant = any.meant;
+  return *summary;
 }
 
 // A helper is part of the definition that it came from: its expressions are recorded with those of
@@ -489,6 +568,15 @@ void Checker::export_facts(Frame& g, Summary& out) {
     Span where = c.origin >= 0 ? g.origins[static_cast<size_t>(c.origin)] : g.def.name_span;
     report_mismatch(g, m, "this", where);
   }
+  // Calls of calls may double what has to hold at each level.
+  constexpr size_t kMaxEquations = 256;
+  if (out.equations.size() <= kMaxEquations || g.def.helper.kind != HelperKind::None) return;
+  out.equations.clear();
+  if (g.failure) return;
+  g.failure = Failure{};
+  g.failure->message =
+      "more than " + std::to_string(kMaxEquations) + " relations of sizes must hold";
+  g.failure->span = g.def.name_span;
 }
 
 void Checker::apply_equation(Frame& f, const Equation& e, DimId left, DimId right, Span span) {
@@ -511,7 +599,7 @@ void Checker::apply_equation(Frame& f, const Equation& e, DimId left, DimId righ
 // The result of a check in the caller's terms: the check's symbols become the actual ones, symbols
 // of its own become new ones, and its findings are added to the caller's.
 Value Checker::apply_summary(Frame& f, const Summary& summary, const std::vector<SymbolId>& actual,
-                             Span span) {
+                             Span span, const std::map<SymbolId, DimId>& meant) {
   std::map<SymbolId, SymbolId> renamed;
   for (size_t i = 0; i < summary.symbols.size(); ++i) renamed[summary.symbols[i]] = actual[i];
   auto symbol_for = [&](SymbolId symbol) {
@@ -526,12 +614,15 @@ Value Checker::apply_summary(Frame& f, const Summary& summary, const std::vector
     }
     return it->second;
   };
-  auto dim = [&](DimId d) {
-    return d_.substitute(d, [&](SymbolId s) { return d_.of(symbol_for(s)); });
+  auto dim_for = [&](SymbolId symbol) {
+    SymbolId now = symbol_for(symbol);
+    auto known = meant.find(now);
+    return known == meant.end() ? d_.of(now) : known->second;
   };
+  auto dim = [&](DimId d) { return d_.substitute(d, dim_for); };
   auto type = [&](TypeId t) {
     return t_.substitute(
-        t, [&](SymbolId s) { return d_.of(symbol_for(s)); },
+        t, dim_for,
         [&](SymbolId s, bool& found) {
           found = true;
           return std::vector<Axis>{{{}, symbol_for(s)}};

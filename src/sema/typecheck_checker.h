@@ -91,8 +91,10 @@ class Checker {
   void discharge(Frame& g);
   void apply_equation(Frame& f, const Equation& e, DimId left, DimId right, Span span);
   void export_facts(Frame& f, Summary& out);
+  const Summary& summary_for(Frame& f, size_t callee, const std::vector<Value>& args,
+                             std::vector<SymbolId>& symbols, std::map<SymbolId, DimId>& meant);
   Value apply_summary(Frame& f, const Summary& summary, const std::vector<SymbolId>& actual,
-                      Span span);
+                      Span span, const std::map<SymbolId, DimId>& meant = {});
   std::vector<SymbolId> symbols_of(const std::vector<Value>& args);
   void collect_symbols(TypeId type, std::vector<SymbolId>& out);
   void collect_symbols(const Known& known, std::vector<SymbolId>& out);
@@ -142,8 +144,9 @@ class Checker {
   std::vector<Value> generic_results_;  // of globals and definitions without parameters
   std::map<SymbolId, DimId> rigid_meanings_;
   std::map<std::string, std::unique_ptr<Summary>> memo_;
-  int depth_ = 0;             // nested checks
-  std::vector<int> running_;  // checks of each definition in progress
+  std::vector<int> summaries_;  // how many there are of each definition
+  int depth_ = 0;               // nested checks
+  std::vector<int> running_;    // checks of each definition in progress
   TypedProgram out_;
 };
 

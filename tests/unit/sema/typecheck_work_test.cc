@@ -8,11 +8,13 @@ namespace axon::sema::testing {
 namespace {
 
 // How many bodies were checked for a chain of definitions that each call the one before twice.
-size_t bodies(int length, const std::string& first, const std::string& call) {
+size_t bodies(int length, const std::string& first, const std::string& call,
+              const std::string& type = "Tensor[B,S] -> Tensor[B,S]",
+              const std::string& params = " x") {
   std::string text = "f0 :: " + first + "\n";
   for (int i = 1; i <= length; ++i) {
     std::string before = "f" + std::to_string(i - 1), name = "f" + std::to_string(i);
-    text += "\n" + name + " :: Tensor[B,S] -> Tensor[B,S]\n" + name + " x = ";
+    text += "\n" + name + " :: " + type + "\n" + name + params + " = ";
     for (std::string_view part : split(call, '#')) text += std::string(part) + before;
     text.resize(text.size() - before.size());
     text += "\n";
@@ -41,6 +43,21 @@ TEST(TypecheckWork, SixtyDefinitionsThatCallTheLastTwice) {
 // Each definition is checked once for each size that reaches it: S, 2*S, 4*S, … of the callers.
 TEST(TypecheckWork, CallsOfDifferentSizes) {
   EXPECT_LE(bodies(60, kFirst, "(# x) + (_slice (# (_concat x x 1)) 1 0 S)"), 61u * 62u / 2u + 61u);
+}
+
+// Numbers and sizes that are twice as many at each level: from some on all are checked as one.
+TEST(TypecheckWork, CallsWithDifferentNumbers) {
+  auto check = [](const std::string& type, const std::string& first, const std::string& call) {
+    auto work = [&](int length) {
+      return bodies(length, type + "\nf0 x n = " + first, call, type, " x n");
+    };
+    size_t twenty = work(20), forty = work(40);
+    EXPECT_LE(forty, 41u * 70u);
+    EXPECT_LE(forty, 2 * twenty + 400);
+  };
+  check("Tensor[B,S] -> Int -> Tensor[B,S]", "x * n", "(# x (2 * n)) + (# x (2 * n + 1))");
+  check("Tensor[B,S] -> Int -> Tensor[B,E]", "_zeros x [B, n]",
+        "_concat (# x (2 * n)) (# x (2 * n + 1)) 1");
 }
 
 }  // namespace
