@@ -47,8 +47,12 @@ float round_to(DType dtype, double value) {
 
 int64_t count_of(const std::vector<int64_t>& shape) {
   int64_t count = 1;
-  for (int64_t extent : shape) count *= extent;
-  return count;
+  bool overflow = false;
+  for (int64_t extent : shape) {
+    if (extent == 0) return 0;
+    overflow = overflow || __builtin_mul_overflow(count, extent, &count);
+  }
+  return overflow ? INT64_MAX : count;
 }
 
 std::vector<int64_t> strides_of(const std::vector<int64_t>& shape) {

@@ -587,7 +587,9 @@ Result<std::optional<int64_t>> Evaluator::dim_symbol(Frame& frame, SymbolId symb
     ModuleId id = find_module(graph_, s.name);
     if (!id.valid() || !graph_[id].inputs.empty()) return out;
     AXON_TRY(EvalValue value, global(id));
-    if (value.kind == Kind::Int) out = value.integer;
+    if (value.kind == Kind::Int) return std::optional(value.integer);
+    if (!value.is_null())
+      return eval_error(Diag::RunDim, {name(s.name), "is " + show(value) + ", no integer"});
     return out;
   }
   for (ValueId input : m.inputs) {

@@ -220,8 +220,8 @@ bool pass_prune(PassContext& context) {
   // A rigid dim without a value names its global binding, or its definition without parameters.
   for (size_t i = 0; i < graph.modules.size(); ++i) {
     TypeKind kind = context.types.kind(graph.modules[i].return_type);
-    if (!graph.modules[i].inputs.empty() || (kind != TypeKind::Int && kind != TypeKind::Dim))
-      continue;
+    const bool whole = kind == TypeKind::Int || kind == TypeKind::Dim || kind == TypeKind::Any;
+    if (!graph.modules[i].inputs.empty() || !whole) continue;
     SymbolId rigid = context.types.dims().symbol(graph.modules[i].name, SymbolKind::Rigid);
     if (!context.types.dims().symbol(rigid).value)
       reach(reach, graph::ModuleId{static_cast<int32_t>(i)});

@@ -73,6 +73,8 @@ class Checker {
   std::optional<int64_t> constant(Frame& f, DimId dim);
   bool report_no_result(Frame& f, const syntax::Binary& b, const Value& left, const Value& right,
                         Span span);
+  void check_constant(Frame& f, size_t index, Span span);
+  void check_size(Frame& f, DimId size, Span span);
   void check_divisor(Frame& f, DimId divisor, Span span);
 
   // typecheck_call.cc

@@ -86,6 +86,40 @@ bool Checker::report_no_result(Frame& f, const Binary& b, const Value& left, con
   return true;
 }
 
+// A constant whose name stands as a size: an integer, as far as its type says.
+void Checker::check_constant(Frame& f, size_t index, Span span) {
+  const TypeId type = generic_results_[index].type;
+  if (!f.generic || !type.valid()) return;
+  const std::string what =
+      "dimension `" + std::string(s_.names.text(program_.definitions[index].name)) + "`";
+  switch (t_.kind(t_.strip_optional(type))) {
+    case TypeKind::Null:
+      report(f, Diag::TypeNull, span, {what, std::string("Int")});
+      break;
+    case TypeKind::Float:
+      report(f, Diag::TypeNumeric, span, {what, show(f, type), std::string("Int")});
+      break;
+    case TypeKind::Bool:
+    case TypeKind::String:
+    case TypeKind::Path:
+    case TypeKind::List:
+    case TypeKind::Tuple:
+    case TypeKind::Tensor:
+      report(f, Diag::TypeMismatch, span, {what, show(f, type), std::string("Int")});
+      break;
+    default:
+      break;
+  }
+}
+
+// An axis as written in a type.
+void Checker::check_size(Frame& f, DimId size, Span span) {
+  if (!f.generic || !is_certain(f)) return;
+  const std::optional<int64_t> number = constant(f, size);
+  if (number && *number < 0)
+    report(f, Diag::TypeDim, span, {std::string("an axis"), *number, std::string("0 or more")});
+}
+
 // Of a size as written in a type.
 void Checker::check_divisor(Frame& f, DimId divisor, Span span) {
   if (f.generic && is_certain(f) && constant(f, divisor) == 0)

@@ -28,6 +28,7 @@ DimId Checker::dim_name(Frame& f, NameId name, Span span) {
   if (auto known = f.dims.find(name); known != f.dims.end()) return known->second;
   if (auto index = rigid_definition(f, name)) {
     if (states_[*index] == State::New) check_generic(*index);
+    check_constant(f, *index, span);
     DimId dim = rigid(name);
     if (auto meaning = rigid_meanings_.find(*d_.as_symbol(dim)); meaning != rigid_meanings_.end()) {
       f.u.define(meaning->first, meaning->second);
@@ -95,6 +96,7 @@ TypeId Checker::named_type(Frame& f, const TypeNamed& named, Span span) {
         ++runs;
       } else {
         axes.push_back({dim_of(f, arg.dim), {}});
+        check_size(f, axes.back().dim, e.span);
       }
     }
     if (runs > 1) {

@@ -19,7 +19,11 @@ DimId Specialiser::lookup(Frame& frame, SymbolId symbol) {
     const graph::Module& module = graph_.modules[i];
     if (!module.inputs.empty() || module.name != facts.name) continue;
     TreeId tree = global(graph::ModuleId{static_cast<int32_t>(i)});
-    return tree.valid() && forest_[tree].kind == Tree::Kind::Int ? forest_[tree].dim : DimId{};
+    if (!tree.valid()) return {};
+    const Tree& value = forest_[tree];
+    if (value.kind == Tree::Kind::Int) return value.dim;
+    if (value.kind != Tree::Kind::Null) fail("a constant whose name is a size is no integer");
+    return {};
   }
   return {};
 }

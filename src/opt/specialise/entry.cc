@@ -33,6 +33,8 @@ std::vector<DimId> Specialiser::name_constants(Frame& frame, const std::vector<D
     out.push_back(dims_.substitute(size, [&](SymbolId symbol) -> DimId {
       if (dims_.symbol(symbol).kind != SymbolKind::Rigid) return {};
       const DimId value = lookup(frame, symbol);
+      const std::optional<int64_t> number = value.valid() ? dims_.as_integer(value) : std::nullopt;
+      if (number && *number < 0) fail("a constant whose name is a size is negative");
       if (value.valid()) require_equal(dims_.of(symbol), value, graph_[frame.id].span);
       return value;
     }));

@@ -93,8 +93,12 @@ std::shared_ptr<Eager::Heap> Eager::make_heap() { return std::make_shared<Heap>(
 
 int64_t count_of(const Shape& shape) {
   int64_t count = 1;
-  for (int64_t extent : shape) count *= extent;
-  return count;
+  bool overflow = false;
+  for (int64_t extent : shape) {
+    if (extent == 0) return 0;
+    overflow = overflow || __builtin_mul_overflow(count, extent, &count);
+  }
+  return overflow ? INT64_MAX : count;
 }
 
 Result<Shape> broadcast(const Shape& a, const Shape& b) {

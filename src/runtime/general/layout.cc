@@ -71,16 +71,15 @@ Result<Datum> apply_tensor_size(const OpCall& call) {
 Result<Datum> apply_reshape(const OpCall& call) {
   AXON_TRY(const TensorPtr x, call.tensor(0));
   AXON_TRY(Shape shape, call.integers(1));
-  int64_t known = 1;
   size_t open = shape.size();
   for (size_t i = 0; i < shape.size(); ++i) {
-    if (shape[i] != -1) {
-      known *= shape[i];
-      continue;
-    }
+    if (shape[i] != -1) continue;
     if (open != shape.size()) return call.wrong(1, "at most one -1");
     open = i;
   }
+  if (open < shape.size()) shape[open] = 1;
+  const int64_t known = count_of(shape);
+  if (open < shape.size()) shape[open] = -1;
   if (open < shape.size() && known > 0 && x->count() % known == 0) shape[open] = x->count() / known;
   const bool negative =
       std::any_of(shape.begin(), shape.end(), [](int64_t extent) { return extent < 0; });

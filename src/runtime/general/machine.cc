@@ -165,8 +165,19 @@ Result<void> Machine::know_constants(Frame& frame, const Pattern& pattern) {
     if (!source.global.valid() || frame.sizes.get(source.symbol) ||
         !frame.sizes.mentions(pattern, source.symbol))
       continue;
-    AXON_TRY(const Datum value, global(source.global));
-    if (value.kind == Kind::Int) frame.sizes.set(source.symbol, value.integer);
+    AXON_TRY_VOID(set_constant(frame, source.symbol, source.global));
+  }
+  return {};
+}
+
+// A constant whose name is a size.
+Result<void> Machine::set_constant(Frame& frame, SymId symbol, RoutineId constant) {
+  AXON_TRY(const Datum value, global(constant));
+  if (value.kind == Kind::Int) {
+    frame.sizes.set(symbol, value.integer);
+  } else if (value.kind != Kind::Null) {
+    return run_error(Diag::RunDim,
+                     {program_->symbols[symbol].name, "is " + show(value) + ", no integer"});
   }
   return {};
 }
@@ -443,8 +454,7 @@ Result<bool> Machine::find_size(Frame& frame, SymId symbol) {
     const DimSource& source = sources[i];
     if (source.symbol.valid() && source.symbol != symbol) continue;
     if (source.global.valid()) {
-      AXON_TRY(const Datum value, global(source.global));
-      if (value.kind == Kind::Int) frame.sizes.set(symbol, value.integer);
+      AXON_TRY_VOID(set_constant(frame, symbol, source.global));
     } else if (!source.pattern.valid()) {
       const Datum& value = frame.outlines[i];
       if (value.kind == Kind::Int) frame.sizes.set(symbol, value.integer);

@@ -31,6 +31,7 @@ class Machine {
   Result<Data> call(RoutineId id, Data inputs, bool entry);
   Result<void> enter(Frame& frame, Data inputs, bool entry);
   Result<void> know_constants(Frame& frame, const Pattern& pattern);
+  Result<void> set_constant(Frame& frame, SymId symbol, RoutineId constant);
   Result<void> fits(Frame& frame, const Pattern& pattern, const Datum& value, const char* what);
   Result<void> check(Frame& frame);
   Result<std::optional<bool>> holds(Frame& frame, const RoutineFact& fact);

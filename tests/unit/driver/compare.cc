@@ -44,8 +44,12 @@ Case read_case(const std::string& name, const std::string& text) {
     if (!starts_with(line, "-- ")) continue;
     auto words = split(line.substr(3), ' ');
     if (words[0] == "general" && words.size() == 1) out.general = true;
-    if (words[0] == "config" && words.size() == 3)
-      out.config.set(std::string(words[1]), model::ConfigValue::of(parse_int(words[2]).value()));
+    if (words[0] == "config" && words.size() == 3) {
+      auto whole = parse_int(words[2]);
+      out.config.set(std::string(words[1]),
+                     whole ? model::ConfigValue::of(*whole)
+                           : model::ConfigValue::of(parse_double(words[2]).value()));
+    }
     if (words[0] == "param" && words.size() == 3)
       out.params.emplace_back(words[1], random_tensor(DType::F32, sizes(words[2]), state));
     if (words[0] != "input" || words.size() < 3) continue;
