@@ -80,6 +80,8 @@ class DimTable {
   std::optional<DimId> solve(DimId dim, SymbolId symbol, DimId target);
   // The same for any coefficient that does not mention `symbol`; the division is taken to be exact.
   std::optional<DimId> solve_exact(DimId dim, SymbolId symbol, DimId target);
+  // Whether no integers make it 0, as in `2*S-3`.
+  bool never_zero(DimId dim) const;
   // Replaces symbols; symbols for which `map` gives an invalid id stay.
   DimId substitute(DimId dim, function_ref<DimId(SymbolId)> map);
   // Value under an assignment; nothing when a symbol has none or a division by zero occurs.

@@ -1,5 +1,6 @@
 // Questions about dims: contents, substitution, solving, value, order.
 #include <algorithm>
+#include <numeric>
 
 #include "support/arithmetic.h"
 #include "support/check.h"
@@ -79,6 +80,22 @@ std::optional<DimId> DimTable::solve(DimId dim, SymbolId symbol, DimId target) {
   auto factor = cofactor ? poly_constant(*cofactor) : std::nullopt;
   if (!factor || factor->den != 1 || (factor->num != 1 && factor->num != -1)) return {};
   return solve_exact(dim, symbol, target);
+}
+
+bool DimTable::never_zero(DimId dim) const {
+  int64_t content = 0, constant = 0;
+  for (const Term& term : impl_->poly(dim).terms) {
+    if (!term.coefficient.is_integer() || term.coefficient.num == INT64_MIN) return false;
+    for (const Factor& f : term.factors) {
+      if (f.exponent < 0) return false;
+    }
+    if (term.factors.empty()) {
+      constant = term.coefficient.num;
+    } else {
+      content = std::gcd(content, term.coefficient.num);
+    }
+  }
+  return content == 0 ? constant != 0 : constant % content != 0;
 }
 
 // ---- substitution and evaluation -----------------------------------------------------------

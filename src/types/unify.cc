@@ -263,7 +263,9 @@ std::optional<Mismatch> Unifier::unify_dim(DimId left, DimId right) {
     }
     return {};
   }
-  if (dims_.as_integer(dims_.value_sub(left, right))) return clash(Mismatch::Kind::Dim);
+  const DimId apart = dims_.value_sub(left, right);
+  if (dims_.as_integer(apart) || dims_.never_zero(apart)) return clash(Mismatch::Kind::Dim);
+  if (dims_.never_zero(with_values(apart))) return clash(Mismatch::Kind::DimConst);
   // What the caller has determines the callee's names, not the other way round.
   bool callers = (left_binds && anchored_.count(*left_symbol) > 0 && has_own(right)) ||
                  (right_binds && anchored_.count(*right_symbol) > 0 && has_own(left));
@@ -304,14 +306,15 @@ DimId Unifier::choose(DimId left, DimId right) {
   return vague(right) ? left : right;
 }
 
+DimId Unifier::with_values(DimId dim) {
+  return dims_.substitute(dim, [&](SymbolId symbol) -> DimId {
+    auto number = dims_.symbol(symbol).value;
+    return number ? dims_.integer(*number) : DimId{};
+  });
+}
+
 // Whether the two are different multiples of one product of sizes: `6*B == 8*B`.
 bool Unifier::only_when_empty(DimId left, DimId right) {
-  auto with_values = [&](DimId dim) {
-    return dims_.substitute(dim, [&](SymbolId symbol) -> DimId {
-      auto number = dims_.symbol(symbol).value;
-      return number ? dims_.integer(*number) : DimId{};
-    });
-  };
   using Tree = DimTable::Tree;
   auto is_sum = [](const Tree& t) {
     return t.kind == Tree::Kind::Add || t.kind == Tree::Kind::Sub;
@@ -336,10 +339,9 @@ std::vector<DimConstraint> Unifier::open_constraints(std::vector<DimConstraint>&
     auto right = value(now.right);
     bool broadcast = c.kind == DimConstraint::Kind::Broadcast;
     if (broadcast && right && *right == 1) continue;
-    auto difference = dims_.as_integer(dims_.value_sub(now.left, now.right));
+    const DimId apart = with_values(dims_.value_sub(now.left, now.right));
     bool empty = !broadcast && !c.guarded && only_when_empty(now.left, now.right);
-    if ((left && right && *left != *right) || (difference && *difference != 0 && !broadcast) ||
-        empty) {
+    if ((left && right && *left != *right) || (!broadcast && dims_.never_zero(apart)) || empty) {
       violated.push_back(now);
       continue;
     }

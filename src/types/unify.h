@@ -107,6 +107,7 @@ class Unifier {
   // The type with its unknown sizes as new ones: items of a list may differ in them.
   TypeId renew_unknowns(TypeId type);
   bool mentions_unknown(DimId dim) const;
+  DimId with_values(DimId dim);  // constants replaced by what is known of them
   bool only_when_empty(DimId left, DimId right);
   std::vector<Axis> binding_of_run(SymbolId symbol);
   const std::vector<DimConstraint>& constraints() const { return constraints_; }
