@@ -26,7 +26,6 @@ class TextVerifier {
       for (const Fact& guard : c.guards) fact(guard, c.span);
     }
     for (const Operand& o : m_.outputs) operand(o, m_.span);
-    names(m_.return_type);
   }
 
  private:

@@ -178,6 +178,20 @@ void DefResolver::report_not_callable(NameId name, Span span, const Definition* 
   suggest_for_value(diag, span);
 }
 
+// `x is None` and `x is not None`, at the `is`.
+void DefResolver::suggest_equality(Diagnostic& diag, Span is) {
+  const std::string_view text = session_.files.text(is.file).substr(static_cast<size_t>(is.begin));
+  for (std::string_view none : {"None", "null"}) {
+    for (std::string_view negation : {"", "not "}) {
+      const std::string written = "is " + std::string(negation) + std::string(none);
+      const bool ends = text.size() == written.size() || !is_ident_char(text[written.size()]);
+      if (!starts_with(text, written) || !ends) continue;
+      diag.fix({is.file, is.begin, is.begin + static_cast<int32_t>(written.size())},
+               negation.empty() ? "== null" : "!= null");
+    }
+  }
+}
+
 // What a value with something behind it may have been meant as: an index, or a misspelt operator.
 void DefResolver::suggest_for_value(Diagnostic& diag, Span span) {
   std::string_view rest = session_.files.text(span.file).substr(static_cast<size_t>(span.end));
@@ -197,6 +211,12 @@ void DefResolver::suggest_for_value(Diagnostic& diag, Span span) {
   if (word.size() < 2 || !name.valid() || locals_.contains(name)) return;
   const Span where{span.file, span.end + static_cast<int32_t>(begin),
                    span.end + static_cast<int32_t>(end)};
+  const std::string_view here = written_here(Habit::Word, word);
+  if (!here.empty()) {
+    diag.note(Note::NoteHere, where, {here});
+    suggest_equality(diag, where);
+    return;
+  }
   for (const std::string& near : closest(word, {"and", "or"}, 1))
     diag.note(Note::NoteDidYouMean, where, {"`" + near + "`"}).fix(where, near);
 }
@@ -217,10 +237,27 @@ bool DefResolver::is_type_name(NameId name) const {
   return is_builtin_type(names_.text(name)) || context_.aliases.find(name) != nullptr;
 }
 
+// An argument that is a keyword of statements and no name of anything, of a callee that nobody
+// knows.
+ExprId DefResolver::statement_argument(const Call& call) const {
+  if (!context_.envs.value(module_, call.callee, true).candidates.empty()) return {};
+  for (const Arg& arg : call.args) {
+    const Name* name = ast_[arg.value].get<Name>();
+    if (!name || !is_statement_word(names_.text(name->name)) || locals_.contains(name->name))
+      continue;
+    if (context_.envs.value(module_, name->name, true).candidates.empty()) return arg.value;
+  }
+  return {};
+}
+
 // A call of a type or of a value: no call was meant, and what looks like arguments is told with it.
 void DefResolver::check_callee(const Call& call) {
   const bool value = locals_.contains(call.callee) || bound_dims_.count(call.callee) > 0;
-  if (!value) {
+  const ExprId word = value ? ExprId{} : statement_argument(call);
+  if (word.valid()) {  // `i for i in xs`: no call was meant
+    report_unknown(ast_[word].as<Name>().name, ast_[word].span, Use::Value);
+    reported_.insert(call.callee);
+  } else if (!value) {
     if (!is_type_name(call.callee)) return;
     if (!context_.envs.value(module_, call.callee, true).candidates.empty()) return;
     report_unknown(call.callee, call.callee_span, Use::Callee);
@@ -244,8 +281,9 @@ bool DefResolver::suggest_habit(Diagnostic& diag, std::string_view text, Span sp
   const bool is_value = local.valid() && (locals_.contains(local) || bound_dims_.count(local) > 0);
   if (dot == text.npos || !is_value) {
     if (!here.empty()) diag.note(Note::NoteHere, span, {here});
-    if (text == "None" || text == "True" || text == "False")
-      diag.fix(span, text == "None" ? "null" : lower_ascii(text));
+    constexpr std::string_view kWritten = "it is written `";
+    if (dot == text.npos && starts_with(here, kWritten))
+      diag.fix(span, std::string(here.substr(kWritten.size(), here.size() - kWritten.size() - 1)));
     return !here.empty() && dot == text.npos;
   }
   here = written_here(Habit::Member, text.substr(dot + 1));
@@ -272,7 +310,8 @@ void DefResolver::suggest(Diagnostic& diag, NameId name, Span span, Use use) {
   if (is_statement_word(text)) {
     diag.note(Note::NoteHere, span,
               {"`" + std::string(text) +
-               "` is a name here; a statement or item starts at the column of its block"});
+               "` is a name here; a block is opened by `do`, and a statement or item starts at its "
+               "column"});
     return;
   }
   if (suggest_habit(diag, text, span)) return;
@@ -516,6 +555,7 @@ void DefResolver::check_type_name(NameId name, Span span, bool has_args, const T
     return;  // a type variable
   }
   Diagnostic& diag = session_.sink.report(Diag::TypeUnknown, span, {text});
+  if (suggest_type(diag, text, span)) return;
   std::vector<std::string> known = {"Tensor"};
   for (const TypeAlias& other : context_.aliases.all()) {
     known.emplace_back(names_.text(other.name));

@@ -1,5 +1,6 @@
 // Fills in defaults and makes every call purely positional (language.md 7.6, 7.7, 10.6).
 #include <algorithm>
+#include <set>
 
 #include "sema/callee.h"
 #include "sema/stages.h"
@@ -42,6 +43,12 @@ class Elaborator : public Rewriter {
 
   void run(Definition& def) {
     path_temps_ = 0;
+    paths_ = std::set<NameId>(def.path_params.begin(), def.path_params.end());
+    for (const Param& param : def.params) {
+      if (!param.type.valid()) continue;
+      const auto* type = std::get_if<TypeNamed>(&ast_[param.type].data);
+      if (type && names_.text(type->name) == "Path") paths_.insert(param.name);
+    }
     definition(def);
   }
 
@@ -131,12 +138,34 @@ class Elaborator : public Rewriter {
     }
     for (size_t i = 0; i < actuals.size(); ++i) {
       if (actuals[i].valid() || callee.formals[i].optional) continue;
+      if (i == callee.path_slots && lacks_path(callee, actuals)) {
+        report_path(callee, call, span);
+        return false;
+      }
       note_callee(session_.sink.report(Diag::ElabMissing, span,
                                        {name, names_.text(callee.formals[i].name)}),
                   callee);
       return false;
     }
     return true;
+  }
+
+  // Whether what stands in the last path slot is no path: the path was forgotten.
+  bool lacks_path(const Callee& callee, const std::vector<ExprId>& actuals) const {
+    if (callee.path_slots == 0) return false;
+    ExprId id = actuals[callee.path_slots - 1];
+    while (ast_[id].kind() == ExprKind::Paren) id = ast_[id].as<Paren>().inner;
+    const Name* name = ast_[id].get<Name>();
+    return ast_[id].kind() != ExprKind::Path && !(name && paths_.count(name->name) > 0);
+  }
+
+  void report_path(const Callee& callee, const Call& call, Span span) {
+    const std::string name(names_.text(call.callee));
+    const Span where = call.callee_span.valid() ? call.callee_span : span;
+    Diagnostic& diag = session_.sink.report(Diag::NormPathArgs, where,
+                                            {name, callee.path_slots, callee.path_slots - 1});
+    diag.note(Note::NoteHere, where, {"a path hangs of the name, as in `" + name + "@up x`"});
+    note_callee(diag, callee);
   }
 
   // The name of the argument that gave `slot` before `again`, else its value.
@@ -186,7 +215,7 @@ class Elaborator : public Rewriter {
       if (!base_path(actuals[0], base)) {
         outer_name = fresh_path_name();
         outer_value = actuals[0];
-        actuals[0] = ast_.add(Expr{Name{outer_name, {}}, span});
+        actuals[0] = ast_.add(Expr{Name{outer_name, {}}, ast_[outer_value].span});
         base_path(actuals[0], base);
       }
       actuals[i] = visible_here(callee, i, Anchor(base, ast_, names_).run(value), span);
@@ -303,6 +332,7 @@ class Elaborator : public Rewriter {
   const Program& program_;
   Session& session_;
   int path_temps_ = 0;
+  std::set<NameId> paths_;  // parameters of the definition that are paths
   std::unordered_map<ExprId, ExprId, IdHash> defaults_;
 };
 

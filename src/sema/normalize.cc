@@ -8,6 +8,7 @@
 #include "sema/stages.h"
 #include "sema/validate.h"
 #include "sema/walk.h"
+#include "source/habits.h"
 #include "support/text.h"
 
 namespace axon::sema {
@@ -150,8 +151,9 @@ class TypeVariables {
     if (known != renames_.end()) return known->second;
     if (warn_ && text.size() > 1) {
       Diagnostic& warning = session_.sink.report(Diag::WTypevar, span, {text});
+      const bool told = suggest_type(warning, text, span);
       for (const std::string& near : closest(text, {"Tensor", "Float", "String", "Path"}, 1))
-        warning.note(Note::NoteDidYouMean, span, {"`" + near + "`"});
+        if (!told) warning.note(Note::NoteDidYouMean, span, {"`" + near + "`"});
     }
     NameId fresh;
     for (int n = 0;; ++n) {

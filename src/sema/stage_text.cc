@@ -347,6 +347,7 @@ void name_dims(const Definition& def, const TypedProgram& program, TypedDefiniti
     if (plain) names.tell(session.dims.symbol(*symbol).name, c.right);
   }
   for (const TypedParam& param : typed.params) names.learn_symbols(param.type);
+  names.learn_symbols(typed.return_type);
   walk(def, session.ast,
        {[&](ExprId id, const Expr& e) {
           if (const Ascribe* a = e.get<Ascribe>())

@@ -116,6 +116,7 @@ void Checker::check_body(Frame& f) {
 void Checker::apply_return(Frame& f) {
   if (!f.def.return_type.valid()) return;
   Value body = resolve(f, *f.returned);
+  const std::map<NameId, DimId> before = f.dims;
   TypeId declared = type_of(f, f.def.return_type);
   Span where = f.def.name_span;
   if (f.def.statement_body && !f.def.body.empty()) {
@@ -138,6 +139,7 @@ void Checker::apply_return(Frame& f) {
     warn(f, Diag::WOptional, where,
          {"the result of `" + std::string(s_.names.text(f.def.name)) + "`", show(f, declared)});
   }
+  type = promised(f, body.type, declared, f.u.resolve(type), before);
   // An error type stays where anything is promised: what never returns fits every branch.
   if (t_.kind(type) == TypeKind::Error && t_.kind(declared) != TypeKind::Any) type = declared;
   Known known = body.known;

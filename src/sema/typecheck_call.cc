@@ -5,6 +5,7 @@
 #include "sema/typecheck_checker.h"
 #include "support/check.h"
 #include "support/text.h"
+#include "syntax/path_text.h"
 #include "types/dtype.h"
 
 namespace axon::sema::types {
@@ -296,13 +297,29 @@ std::vector<NameId> dims_of_axis(const Ast& ast, TypeExprId id, int axis) {
 
 }  // namespace
 
+// `"up"` where a path is needed.
+void Checker::suggest_path(Diagnostic& report, const Mismatch& m, Span where) {
+  if (m.kind != Mismatch::Kind::Type || t_.kind(m.left) != TypeKind::String ||
+      t_.kind(m.right) != TypeKind::Path)
+    return;
+  const std::string_view text =
+      s_.files.text(where.file)
+          .substr(static_cast<size_t>(where.begin), static_cast<size_t>(where.end - where.begin));
+  report.note(Note::NoteHere, where,
+              {"a path starts with `@` and is no text: `@up`, `@'layers.{i}.up'`"});
+  const bool literal = text.size() > 2 && text[0] == '"' && text.back() == '"';
+  const std::string_view inner = literal ? text.substr(1, text.size() - 2) : text;
+  if (literal && std::all_of(inner.begin(), inner.end(), syntax::is_ident_char))
+    report.fix(where, "@" + std::string(inner));
+}
+
 // Problems with the arguments themselves, at the arguments.
 void Checker::check_arguments(Frame& f, const Summary& summary, const std::vector<Value>& args,
                               const Call& call, size_t callee, Span span) {
   const Definition& def = program_.definitions[callee];
   auto what = [&](int index) {
     return "argument `" + std::string(s_.names.text(def.params[static_cast<size_t>(index)].name)) +
-           "` of `" + std::string(s_.names.text(def.name)) + "`";
+           "` of " + title(def);
   };
   auto where = [&](int index) {
     auto i = static_cast<size_t>(index);
@@ -319,6 +336,7 @@ void Checker::check_arguments(Frame& f, const Summary& summary, const std::vecto
   if (mismatch.kind == Mismatch::Kind::Rank && failed_[callee]) return;
   TypeExprId type = def.params[static_cast<size_t>(index)].type;
   Diagnostic* d = report_mismatch(f, mismatch, what(index), where(index), {}, s_.ast[type].span);
+  if (d) suggest_path(*d, mismatch, where(index));
   bool dims = mismatch.kind == Mismatch::Kind::Dim || mismatch.kind == Mismatch::Kind::DimConst;
   if (!d || !dims) return;
   // Which argument before gave the dim its size.

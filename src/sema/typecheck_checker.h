@@ -46,6 +46,10 @@ class Checker {
                       const Known& integer);
   void make_dims_values(Frame& f, TypeId type);
 
+  // typecheck_promise.cc: sizes that the signature alone says are the same
+  TypeId promised(Frame& f, TypeId body, TypeId declared, TypeId result,
+                  const std::map<NameId, DimId>& before);
+
   // typecheck_expr.cc
   Value eval(Frame& f, ExprId id);
   Value eval_data(Frame& f, ExprId id, const syntax::Expr& e);
@@ -89,6 +93,7 @@ class Checker {
                     const syntax::Call& call, Span span);
   void check_arguments(Frame& f, const Summary& summary, const std::vector<Value>& args,
                        const syntax::Call& call, size_t callee, Span span);
+  void suggest_path(Diagnostic& report, const Mismatch& m, Span where);
   Summary check_call(Frame& caller, size_t callee, const std::vector<Value>& args, bool record);
   void discharge(Frame& g);
   void apply_equation(Frame& f, const Equation& e, DimId left, DimId right, Span span);
@@ -113,7 +118,8 @@ class Checker {
   bool settle(Frame& f, const syntax::Loop& loop, std::vector<Value>& carries);
   std::vector<Value> run_round(Frame& f, const syntax::Loop& loop,
                                const std::vector<Value>& carries, size_t count);
-  std::vector<Value> split(Frame& f, const Value& value, size_t count, Span span);
+  std::vector<Value> split(Frame& f, const Value& value, size_t count, Span span, ExprId from = {});
+  void note_source(Frame& f, Diagnostic& report, ExprId from, TypeId type);
 
   // typecheck_report.cc
   Diagnostic* report(Frame& f, Diag id, Span span, std::vector<DiagArg> args);
@@ -128,6 +134,10 @@ class Checker {
   std::string show(Frame& f, TypeId type);
   std::string show(Frame& f, DimId dim);
   int origin(Frame& f, Span span);
+  // The definition that somebody wrote, and a definition in words: helpers are parts of theirs.
+  static NameId home_of(const syntax::Definition& def);
+  std::string title(const syntax::Definition& def) const;
+  void note_type(Frame& f, Diagnostic& report, Span where, TypeId type);
 
   // typecheck_present.cc: results in each definition's own names
   void present(Frame& f);

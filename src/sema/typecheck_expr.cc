@@ -76,7 +76,7 @@ void Checker::bind_local(Frame& f, NameId name, Value value, Span span, Outcome 
     if (!same && f.def.helper.kind == HelperKind::None)
       warn(f, Diag::WDimShadow, span, {s_.names.text(name)});
   }
-  f.locals.push({name, std::move(value), ++f.versions, std::move(outcome)});
+  f.locals.push({name, std::move(value), ++f.versions, std::move(outcome), span});
 }
 
 Value Checker::eval(Frame& f, ExprId id) {
@@ -250,7 +250,7 @@ Value Checker::eval_ascribe(Frame& f, const Ascribe& a, Span span) {
     if (Diagnostic* d = report(
             f, certain ? Diag::TypeNull : Diag::TypeAscribe, span,
             certain ? std::vector<DiagArg>{std::string("ascription"), show(f, needed)} : args)) {
-      d->note(Note::NoteShapeHere, s_.ast[a.value].span, {show(f, value.type)});
+      note_type(f, *d, s_.ast[a.value].span, value.type);
     }
     type = t_.error();
   }

@@ -39,6 +39,7 @@ struct Local {
   Value value;
   int version = 0;
   Outcome outcome;  // of a local bound to a condition
+  Span span;        // where it is bound
 };
 
 // The first error of a check that does not report by itself (one for a particular call).
@@ -80,7 +81,8 @@ struct Header {
   size_t definition = 0;
   std::vector<Value> params;
   TypeId result;
-  std::vector<std::pair<NameId, DimId>> dims;  // of dims that are values
+  std::vector<std::pair<NameId, DimId>> dims;         // of dims that are values
+  std::vector<std::pair<NameId, SymbolId>> promises;  // names that only the result has
 };
 
 // The locals in scope, in the order of their bindings; of equal names the last is meant.
@@ -122,6 +124,7 @@ struct Frame {
   std::vector<TypedGuard> open_guards;          // of the branches that are being checked
   std::vector<std::vector<TypedGuard>> guards;  // of each branch, by DimConstraint::branch
   std::optional<Value> returned;
+  std::vector<std::pair<NameId, SymbolId>> promises;  // sizes that the signature says are the same
   std::vector<Value> yielded;
   std::vector<int> dropped;
   std::optional<Failure> failure;

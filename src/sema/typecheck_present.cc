@@ -93,7 +93,8 @@ class Presenter {
 }  // namespace
 
 Header Checker::header_of(Frame& f) {
-  Header out{f.definition, {}, f.returned ? f.u.resolve(f.returned->type) : t_.any(), {}};
+  Header out{f.definition, {}, f.returned ? f.u.resolve(f.returned->type) : t_.any(), {}, {}};
+  out.promises = f.promises;
   for (const Value& param : f.params) out.params.push_back(resolve(f, param));
   for (const auto& [name, dim] : f.dim_values) {
     bool parameter = std::any_of(f.def.params.begin(), f.def.params.end(),
@@ -129,6 +130,8 @@ void Checker::present(Frame& f) {
       collect_symbols(t_.tensor_of({dim}), symbols);
     }
     for (SymbolId symbol : symbols) p.allow(symbol);
+    for (const auto& [name, symbol] : header.promises)
+      p.bind(symbol, d_.of(d_.symbol(name, SymbolKind::Variable)));
     for (size_t i = 0; i < header.params.size(); ++i) {
       const Value& param = header.params[i];
       TypeKind k = t_.kind(t_.strip_optional(param.type));
@@ -155,6 +158,8 @@ void Checker::present(Frame& f) {
     typed.dim_values.clear();
     for (const auto& [name, dim] : header.dims)
       typed.dim_values.emplace_back(name, p.show_dim(dim));
+    for (const auto& [name, symbol] : header.promises)
+      typed.dim_values.emplace_back(name, p.show_dim(d_.of(symbol)));
     presenters.erase(header.definition);
     presenters.emplace(header.definition, std::move(p));
   }

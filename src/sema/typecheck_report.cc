@@ -9,6 +9,26 @@ namespace axon::sema::types {
 
 using namespace syntax;
 
+NameId Checker::home_of(const Definition& def) {
+  return def.helper.kind == HelperKind::None ? def.name : def.helper.parent;
+}
+
+std::string Checker::title(const Definition& def) const {
+  const std::string home = "`" + std::string(s_.names.text(home_of(def))) + "`";
+  if (def.helper.kind == HelperKind::None) return home;
+  if (def.helper.kind != HelperKind::LoopStep) return "a branch in " + home;
+  return "the body of the loop over `" + std::string(s_.names.text(def.helper.loop_var)) + "` in " +
+         home;
+}
+
+void Checker::note_type(Frame& f, Diagnostic& report, Span where, TypeId type) {
+  const bool tensor = t_.is_tensor(t_.strip_optional(f.u.resolve(type)));
+  if (tensor)
+    report.note(Note::NoteShapeHere, where, {show(f, type)});
+  else
+    report.note(Note::NoteHere, where, {"this has type " + show(f, type)});
+}
+
 int Checker::origin(Frame& f, Span span) {
   if (f.origins.empty() || !(f.origins.back() == span)) f.origins.push_back(span);
   return static_cast<int>(f.origins.size()) - 1;
@@ -53,8 +73,7 @@ Diagnostic* Checker::report(Frame& f, Diag id, Span span, std::vector<DiagArg> a
     auto parent = program_.by_name.find(f.def.helper.parent);
     if (parent != program_.by_name.end()) failed_[parent->second] = true;
     Diagnostic& d = s_.sink.report(id, span, std::move(args));
-    d.context = std::string(
-        s_.names.text(f.def.helper.kind == HelperKind::None ? f.def.name : f.def.helper.parent));
+    d.context = std::string(s_.names.text(home_of(f.def)));
     for (const std::string& overlay : program_.overlays) d.note(Note::NoteOverlay, span, {overlay});
     return &d;
   }
@@ -71,7 +90,7 @@ Diagnostic* Checker::warn(Frame& f, Diag id, Span span, std::vector<DiagArg> arg
   // interface.
   if (f.muted > 0 || !f.reports || f.def.from_library) return nullptr;
   Diagnostic& d = s_.sink.report(id, span, std::move(args));
-  d.context = std::string(s_.names.text(f.def.name));
+  d.context = std::string(s_.names.text(home_of(f.def)));
   return &d;
 }
 
@@ -122,7 +141,7 @@ Diagnostic* Checker::report_mismatch(Frame& f, const Mismatch& m, const std::str
   }
   if (!d) return nullptr;
   bool shape = m.left.valid() && t_.is_tensor(f.u.resolve(m.left));
-  if (shape) d->note(Note::NoteShapeHere, span, {show(f, m.left)});
+  if (shape) note_type(f, *d, span, m.left);
   if (expected.valid()) d->note(Note::NoteExpectedHere, expected);
   bool dims = m.kind == Mismatch::Kind::Dim || m.kind == Mismatch::Kind::DimConst;
   if (!dims) return d;
@@ -171,9 +190,7 @@ void Checker::report_rule(Frame& f, const ops::RuleError& e, Op op, const Call* 
   Diagnostic* d = report(f, Diag::TypeBroadcast, where,
                          {"`" + name + "`", show(f, e.mismatch.left), show(f, e.mismatch.right)});
   if (!d) return;
-  auto note = [&](ExprId operand, TypeId type) {
-    d->note(Note::NoteShapeHere, s_.ast[operand].span, {show(f, type)});
-  };
+  auto note = [&](ExprId operand, TypeId type) { note_type(f, *d, s_.ast[operand].span, type); };
   if (call && call->args.size() >= 2) {
     note(call->args[0].value, e.mismatch.left);
     note(call->args[1].value, e.mismatch.right);
@@ -190,7 +207,7 @@ void Checker::report_call(Frame& f, const Failure& failure, size_t callee, Span 
   if (!f.reports) {
     if (f.failure) return;
     f.failure = failure;
-    f.failure->chain.emplace_back(span, f.def.name);
+    f.failure->chain.emplace_back(span, home_of(f.def));
     return;
   }
   Diagnostic* d = report(f, Diag::TypeCall, span, {s_.names.text(def.name), failure.message});
@@ -200,7 +217,7 @@ void Checker::report_call(Frame& f, const Failure& failure, size_t callee, Span 
   for (const auto& [where, name] : failure.chain) {
     d->note(Note::NoteCalledHere, where, {s_.names.text(name)});
   }
-  d->note(Note::NoteCalledHere, span, {s_.names.text(f.def.name)});
+  d->note(Note::NoteCalledHere, span, {s_.names.text(home_of(f.def))});
 }
 
 }  // namespace axon::sema::types

@@ -38,7 +38,8 @@ void Checker::run_stmt(Frame& f, StmtId id) {
 }
 
 // The values that `count` names get from one value.
-std::vector<Value> Checker::split(Frame& f, const Value& value, size_t count, Span span) {
+std::vector<Value> Checker::split(Frame& f, const Value& value, size_t count, Span span,
+                                  ExprId from) {
   if (count == 1) return {value};
   TypeId type = f.u.resolve(value.type);
   const TypeData data = t_.get(type);
@@ -78,18 +79,39 @@ std::vector<Value> Checker::split(Frame& f, const Value& value, size_t count, Sp
       break;
   }
   if (out.empty()) {
-    report(f, Diag::TypeDestructure, span, {count, show(f, type)});
+    Diagnostic* d = report(f, Diag::TypeDestructure, span, {count, show(f, type)});
+    if (d && from.valid()) note_source(f, *d, from, type);
     each(t_.error());
   }
   for (Value& v : out) v = sized(f, v);
   return out;
 }
 
+// Where a value comes from: the definition that gives it, or its name's binding.
+void Checker::note_source(Frame& f, Diagnostic& report, ExprId from, TypeId type) {
+  const Expr* e = &s_.ast[from];
+  while (const Ascribe* ascribed = e->get<Ascribe>()) e = &s_.ast[ascribed->value];
+  if (const Call* call = e->get<Call>()) {
+    auto found = program_.by_name.find(call->callee);
+    if (found == program_.by_name.end()) return note_type(f, report, e->span, type);
+    const Definition& def = program_.definitions[found->second];
+    report.note(Note::NoteDefinedHere, def.name_span, {s_.names.text(home_of(def))});
+    return;
+  }
+  const Name* name = e->get<Name>();
+  Local* local = name ? find_local(f, name->name) : nullptr;
+  if (local && local->span.valid()) {
+    report.note(Note::NoteBoundHere, local->span, {s_.names.text(name->name)});
+  } else {
+    note_type(f, report, e->span, type);
+  }
+}
+
 void Checker::run_bind(Frame& f, const Bind& bind, Span span) {
   Value value = eval(f, bind.value);
   Outcome outcome;
   if (bind.targets.size() == 1) outcome = outcome_of(f, bind.value);
-  auto parts = split(f, value, bind.targets.size(), span);
+  auto parts = split(f, value, bind.targets.size(), span, bind.value);
   for (size_t i = 0; i < bind.targets.size(); ++i) {
     bind_local(f, bind.targets[i].name, parts[i], bind.targets[i].span, outcome);
   }
@@ -104,7 +126,7 @@ std::vector<Value> Checker::run_round(Frame& f, const Loop& loop, const std::vec
   DimId index = d_.of(d_.fresh("_i", SymbolKind::Unknown));
   bind_local(f, loop.var, {t_.int_(), Known::of(index)}, loop.var_span);
   for (size_t i = 0; i < carries.size(); ++i) {
-    f.locals.push({loop.carry[i].name, sized(f, carries[i]), ++f.versions, {}});
+    f.locals.push({loop.carry[i].name, sized(f, carries[i]), ++f.versions, {}, loop.carry[i].span});
   }
   f.yielded.clear();
   ++f.maybe;

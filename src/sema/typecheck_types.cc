@@ -268,7 +268,7 @@ void Checker::declare(Frame& f, const std::vector<Value>* arguments) {
   }
   f.dim_values = f.dims;  // so far only names of parameters and of dims in their types
   for (size_t i = 0; i < params.size(); ++i) {
-    f.locals.push({params[i].name, f.params[i], ++f.versions, {}});
+    f.locals.push({params[i].name, f.params[i], ++f.versions, {}, params[i].span});
   }
 }
 

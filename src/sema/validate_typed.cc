@@ -66,6 +66,7 @@ class TypedValidator {
       fail(def.name_span, "the result has no type");
       return;
     }
+    if (values_bind_) bind(typed.return_type);  // names that the signature gives to results
     dims(typed.return_type, def.name_span);
     walk(def, s_.ast, {[&](ExprId id, const Expr& e) { expr(id, e); }, [](StmtId, const Stmt&) {}});
   }

@@ -23,4 +23,14 @@ std::string_view written_here(Habit where, std::string_view written) {
   return {};
 }
 
+bool suggest_type(Diagnostic& report, std::string_view name, Span span) {
+  const std::string here(written_here(Habit::Type, name));
+  if (here.empty()) return false;
+  const Span word{span.file, span.begin, span.begin + static_cast<int32_t>(name.size())};
+  report.note(Note::NoteDidYouMean, word, {"`" + here + "`"});
+  const bool plain = here.find_first_of("?( ") == here.npos;
+  if (plain) report.fix(word, here);
+  return true;
+}
+
 }  // namespace axon

@@ -1,6 +1,4 @@
 // Names, literals, brackets (language.md 4.5).
-#include <cctype>
-
 #include "support/text.h"
 #include "syntax/parser.h"
 
@@ -119,8 +117,85 @@ ExprId Parser::parse_paren(bool tuple_allowed) {
   Nest nest(*this, true);
   int32_t begin = here();
   take();
+  if (at(Tok::RParen)) return parse_empty_call(begin);
+  const Target callee = callee_;
   ExprId first = parse_expr();
+  callee_ = callee;
+  if (at(Tok::Equal)) return parse_call_in_parens(Tuple{{first}}, begin);
   return at(Tok::Comma) ? parse_tuple(first, begin, tuple_allowed) : finish_paren(first, begin);
+}
+
+// Whether a bracket that begins there hangs of the name that is called.
+bool Parser::is_call_paren(int32_t begin) const {
+  return callee_.name.valid() && callee_.span.end == begin;
+}
+
+// `x.relu(…)`: the name begins like a value.
+bool Parser::is_method() const {
+  const std::string_view name = names_.text(callee_.name);
+  return name.find('.') != name.npos && name[0] >= 'a' && name[0] <= 'z';
+}
+
+namespace {
+
+constexpr std::string_view kMethod =
+    "values have no methods: what works on `x` is called with it, as in `relu x`";
+constexpr std::string_view kCall =
+    "arguments stand behind the name, with blanks between them: `f x y dim=1`";
+
+}  // namespace
+
+// `f()`
+ExprId Parser::parse_empty_call(int32_t begin) {
+  const bool call = is_call_paren(begin);
+  const bool method = call && is_method();
+  Diagnostic* report = unexpected(
+      "an expression", method ? kMethod
+                       : call ? std::string_view("a call without arguments is the name alone")
+                              : std::string_view());
+  if (report && call && !method) report->fix({file_, begin, peek().end}, "");
+  return {};
+}
+
+// `f(x, dim=1)`, at the `=`: reads on, so that the report can say how it is written here.
+ExprId Parser::parse_call_in_parens(Tuple tuple, int32_t begin) {
+  const Span sign = span(peek());
+  const bool call = is_call_paren(begin);
+  const size_t errors = sink_.error_count();
+  const bool named =
+      !panic_ && tuple.items.back().valid() && ast_[tuple.items.back()].kind() == ExprKind::Name;
+  if (!call || !named) {
+    unexpected("an operator, `,` or `)`", "values are compared with `==`");
+    return {};
+  }
+  const Target callee = callee_;
+  std::vector<bool> value_of_keyword(tuple.items.size(), false);
+  do {
+    if (!at(Tok::RParen)) {
+      if (!at(Tok::Equal)) {
+        tuple.items.push_back(parse_expr());
+        value_of_keyword.push_back(false);
+      }
+      if (!accept(Tok::Equal)) continue;
+      tuple.items.push_back(parse_expr());
+      value_of_keyword.push_back(true);
+    }
+  } while (accept(Tok::Comma));
+  callee_ = callee;
+  expect(Tok::RParen, "`,` or `)`");
+  if (panic_ || sink_.error_count() != errors) return {};
+  Diagnostic& report = sink_.report(Diag::ParSyntax, sign, {"`=`", "`,` or `)`", place()});
+  report.note(Note::NoteHere, sign, {is_method() ? kMethod : kCall});
+  ++damage_;
+  panic_ = true;
+  std::string text;
+  for (size_t i = 0; i < tuple.items.size() && !is_method(); ++i) {
+    const std::string item = as_argument(tuple.items[i]);
+    if (item.empty()) return {};
+    text += (value_of_keyword[i] ? "=" : " ") + item;
+  }
+  if (!text.empty()) report.fix(since(begin), text);
+  return {};
 }
 
 ExprId Parser::finish_paren(ExprId inner, int32_t begin) {
@@ -130,35 +205,48 @@ ExprId Parser::finish_paren(ExprId inner, int32_t begin) {
 
 ExprId Parser::parse_tuple(ExprId first, int32_t begin, bool tuple_allowed) {
   Tuple tuple{{first}};
+  const Target callee = callee_;
   while (accept(Tok::Comma)) {
     if (at(Tok::RParen) && tuple.items.size() > 1) break;
     tuple.items.push_back(parse_expr());
+    callee_ = callee;
+    if (at(Tok::Equal)) return parse_call_in_parens(std::move(tuple), begin);
   }
   return finish_tuple(std::move(tuple), begin, tuple_allowed);
+}
+
+// The text of an expression as an argument; empty where it is not certain.
+std::string Parser::as_argument(ExprId id) const {
+  if (!id.valid()) return {};
+  const Expr& node = ast_[id];
+  const std::string text(files_.text(file_).substr(
+      static_cast<size_t>(node.span.begin), static_cast<size_t>(node.span.end - node.span.begin)));
+  if (text.find('\n') != text.npos) return {};
+  switch (node.kind()) {
+    case ExprKind::Name:
+    case ExprKind::Int:
+    case ExprKind::Float:
+    case ExprKind::Bool:
+    case ExprKind::Null:
+    case ExprKind::String:
+    case ExprKind::Path:
+    case ExprKind::List:
+    case ExprKind::Paren:
+      return text;
+    default:
+      return "(" + text + ")";
+  }
 }
 
 // `f(a, b)` was meant as `f a b`; empty where that is not certain: behind a blank it may be a
 // tuple.
 std::string Parser::as_arguments(const Tuple& tuple, Span whole) const {
-  const std::string_view source = files_.text(file_);
-  auto cut = [&](Span span) {
-    return source.substr(static_cast<size_t>(span.begin),
-                         static_cast<size_t>(span.end - span.begin));
-  };
-  const std::string_view before = source.substr(0, static_cast<size_t>(whole.begin));
-  const auto last = static_cast<unsigned char>(before.empty() ? 0 : before.back());
-  if (last != '_' && std::isalnum(last) == 0) return {};
+  if (!is_call_paren(whole.begin) || is_method()) return {};
   std::string out;
   for (ExprId id : tuple.items) {
-    if (!id.valid()) return {};
-    const ExprKind kind = ast_[id].kind();
-    const bool atom = kind == ExprKind::Name || kind == ExprKind::List || kind == ExprKind::Int ||
-                      kind == ExprKind::Float || kind == ExprKind::String ||
-                      kind == ExprKind::Path || kind == ExprKind::Bool || kind == ExprKind::Null;
-    const std::string_view text = cut(ast_[id].span);
-    if (!atom || text.find('(') != text.npos) return {};
-    out += ' ';
-    out += text;
+    const std::string text = as_argument(id);
+    if (text.empty()) return {};
+    out += " " + text;
   }
   return out;
 }
@@ -168,7 +256,9 @@ ExprId Parser::finish_tuple(Tuple tuple, int32_t begin, bool tuple_allowed) {
   if (!tuple_allowed && !panic_) {
     Span whole = since(begin);
     ++damage_;
+    const bool call = is_call_paren(begin);
     Diagnostic& d = sink_.report(Diag::ParTupleArg, whole, {source_text(whole)});
+    if (call) d.note(Note::NoteHere, whole, {is_method() ? kMethod : kCall});
     if (std::string plain = as_arguments(tuple, whole); !plain.empty()) d.fix(whole, plain);
   }
   return add(std::move(tuple), begin);

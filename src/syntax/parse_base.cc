@@ -1,5 +1,4 @@
 // Token helpers, error messages and recovery of the parser.
-#include "source/habits.h"
 #include "support/text.h"
 #include "syntax/parser_base.h"
 
@@ -105,23 +104,6 @@ std::string ParserBase::shown(const Token& token) const {
   return out;
 }
 
-// How what stands here is written in Axon; `where` grows by an operator's first half.
-std::string_view ParserBase::habit_of(const Token& token, Span& where) const {
-  if (token.kind == Tok::Name)
-    return token.bare ? written_here(Habit::Word, names_.text(token.name)) : std::string_view();
-  auto text = [&](Span span) {
-    return files_.text(file_).substr(static_cast<size_t>(span.begin),
-                                     static_cast<size_t>(span.end - span.begin));
-  };
-  const Span pair{file_, token.end - 2, token.end};
-  if (token.end - token.begin == 1 && pair.begin == stream_.last_begin()) {
-    const std::string_view here = written_here(Habit::Sign, text(pair));
-    if (!here.empty()) where = pair;
-    if (!here.empty()) return here;
-  }
-  return written_here(Habit::Sign, text(where));
-}
-
 // What is being parsed, in words.
 std::string ParserBase::place() const {
   std::string where(construct_.what);
@@ -143,16 +125,16 @@ void ParserBase::suggest_keyword(const Token& token, std::string_view expected,
 }
 
 // Reports what stands here, unless the lexer has its own complaint about it, and panics.
-Diagnostic* ParserBase::unexpected(std::string_view expected) {
+Diagnostic* ParserBase::unexpected(std::string_view expected, std::string_view hint) {
   if (panic_) return nullptr;
   std::optional<TokenStream::LeftOpen> left_open;
   if (peek().kind != Tok::Bad) left_open = stream_.left_open();
   const Token& token = peek();
   Diagnostic* out = nullptr;
-  if (token.kind == Tok::Bad) {
-    take();
-  } else if (faulty()) {
+  if (faulty()) {
     // What was wrong before leaves the parser anywhere.
+  } else if (token.kind == Tok::Bad) {
+    take();
   } else if (left_open) {
     Span bracket{file_, left_open->bracket, left_open->bracket + 1};
     std::string_view open = files_.text(file_).substr(static_cast<size_t>(bracket.begin), 1);
@@ -166,10 +148,11 @@ Diagnostic* ParserBase::unexpected(std::string_view expected) {
   } else {
     Span where = span(token);
     std::string found = shown(token);
-    const std::string_view here = habit_of(token, where);
+    const std::string_view here = hint.empty() ? habit_of(token, where) : hint;
     if (where != span(token)) found = "`" + source_text(where) + "`";
     out = &sink_.report(Diag::ParSyntax, where, {found, expected, place()});
     if (!here.empty()) out->note(Note::NoteHere, where, {here});
+    if (hint.empty()) note_callee(*out, where);
     if (token.kind == Tok::Name && token.bare && here.empty())
       suggest_keyword(token, expected, *out);
     bool joined = token.line_start && token.kind != Tok::Eof && stream_.last_end() > 0;

@@ -80,7 +80,11 @@ void Parser::drop_signature(std::string_view followed_by, Span follower) {
   if (!follower.valid() && peek().kind != Tok::Eof) follower = span(peek());
   Diagnostic& report = sink_.report(Diag::AstSigName, pending_->head.span,
                                     {names_.text(pending_->head.name), followed_by});
-  if (follower.valid()) report.note(Note::NoteHere, follower, {"this follows it"});
+  const std::string_view here =
+      follower.valid() ? written_here(Habit::Word, source_text(follower)) : std::string_view();
+  if (follower.valid())
+    report.note(Note::NoteHere, follower,
+                {here.empty() ? std::string_view("this follows it") : here});
   pending_.reset();
 }
 
@@ -206,7 +210,8 @@ void Parser::parse_head_and_body(Module& module, DefName head) {
   }
   if (!accept(Tok::Equal)) {
     // Most likely no definition at all.
-    if (Diagnostic* report = unexpected("a parameter or `=`")) suggest_item(head, *report);
+    if (Diagnostic* report = unexpected("a parameter or `=`"))
+      suggest_item(head, !definition.params.empty(), *report);
     return;
   }
   bool sound_head = sink_.error_count() == errors;
@@ -245,12 +250,18 @@ void Parser::take_level_rest(Definition& definition) {
   parse_level_block(definition.body);
 }
 
-// `improt NN` reads as the head of a definition.
-void Parser::suggest_item(const DefName& head, Diagnostic& report) {
+// `improt NN` reads as the head of a definition, and so does `f : T`.
+void Parser::suggest_item(const DefName& head, bool has_params, Diagnostic& report) {
   const std::string_view here = written_here(Habit::Word, names_.text(head.name));
-  if (!here.empty()) report.note(Note::NoteHere, head.span, {here});
-  if (here.empty() && peek().kind == Tok::Colon)
-    report.note(Note::NoteDidYouMean, span(peek()), {"`::`"});
+  const bool sign = peek().kind == Tok::Colon || peek().kind == Tok::RArrow;
+  if (!here.empty()) {
+    report.note(Note::NoteHere, head.span, {here});
+  } else if (sign && has_params) {
+    report.note(Note::NoteHere, span(peek()),
+                {"the body of a definition stands behind `=`: `f x = do`"});
+  } else if (sign) {
+    report.note(Note::NoteDidYouMean, span(peek()), {"`::`"}).fix(span(peek()), "::");
+  }
   for (const std::string& near : closest(names_.text(head.name), {"import", "export", "type"}, 1))
     report.note(Note::NoteDidYouMean, head.span, {"`" + near + "`"});
 }

@@ -235,6 +235,7 @@ ExprId Parser::parse_application() {
 
 Call Parser::begin_call() {
   Token callee = take();
+  callee_ = {callee.name, span(callee)};
   return Call{callee.name, span(callee), std::move(callee.paths), {}};
 }
 

@@ -100,6 +100,16 @@ bool ParserBase::carry_ahead() {
   return false;
 }
 
+// `a, b do` behind `carry`: the parentheses are missing.
+bool ParserBase::bare_carry_ahead() {
+  constexpr size_t kMost = 64;
+  const std::vector<Token> next = stream_.ahead(kMost);
+  for (size_t i = 0; i + 1 < next.size() && is_bare(next[i]); i += 2) {
+    if (next[i + 1].kind != Tok::Comma) return is_word(next[i + 1], Word::Do);
+  }
+  return false;
+}
+
 // `P[A] =` or `P = T`, where P and T begin with a capital as types do.
 bool ParserBase::alias_ahead() {
   const std::vector<Token> next = stream_.ahead(3);
@@ -155,10 +165,27 @@ bool ParserBase::at_prefix(Word word) {
 // Takes a keyword without the path that hangs of it, or a name that was meant as one.
 void ParserBase::take_prefix() { stream_.take_word(names_.text(peek().name).size()); }
 
+// Where a keyword should stand is something else: a line that only a block can hold, or a `:`.
+void ParserBase::lacks_word(Word word) {
+  const bool joined = word == Word::Do && at_line_start();
+  const int32_t end = stream_.last_end();
+  std::string_view hint;
+  if (joined) hint = "a block is opened by `do` at the end of the line above";
+  if (at(Tok::Colon) && word == Word::Then)
+    hint = "a condition is followed by `then do`, and no `:`";
+  if (at(Tok::Colon) && word == Word::Do) hint = "a block is opened by `do`, and no `:`";
+  const Span here = span(peek());
+  Diagnostic* report = unexpected("`" + std::string(spelling(word)) + "`", hint);
+  if (!report) return;
+  if (joined) report->fix({file_, end, end}, " do");
+  if (here.end - here.begin == 1 && word == Word::Do && !joined && hint.size() > 0)
+    report->fix(here, " do");
+}
+
 bool ParserBase::expect_word(Word word) {
   if (!at_word(word)) {
     if (!at(Tok::Name) || !is_slip(peek(), word)) {
-      unexpected("`" + std::string(spelling(word)) + "`");
+      lacks_word(word);
       return false;
     }
     misspelt(word);

@@ -105,14 +105,35 @@ void Parser::no_statement(std::string_view expected) {
   const std::vector<Token> next = at(Tok::Name) ? stream_.ahead(2) : std::vector<Token>();
   const bool values = at(Tok::Name) && stream_.ends_block();
   const int32_t begin = here();
-  Diagnostic* report = unexpected(expected);
+  std::string_view hint;
+  if (at(Tok::LParen) && stream_.mark_ahead())
+    hint = "names on the left of `<-` stand without parentheses: `a, b <- f x`";
+  Diagnostic* report = unexpected(expected, hint);
   if (!report) return;
-  if (next.size() == 2 && next[0].end == next[1].begin) {
-    const Span sign{file_, next[0].begin, next[1].end};
-    const std::string_view here = written_here(Habit::Sign, source_text(sign));
-    if (!here.empty()) report->note(Note::NoteHere, sign, {here});
-  }
+  if (!next.empty() && report->notes.empty()) suggest_bind(*report, next);
   if (values && report->notes.empty()) suggest_return(*report, begin);
+}
+
+// `x += 1`, `y := x`, `y -> x`: what stands behind the name was meant to bind it.
+void Parser::suggest_bind(Diagnostic& report, const std::vector<Token>& next) {
+  const std::string_view source = files_.text(file_);
+  const bool pair = next.size() == 2 && next[0].end == next[1].begin;
+  Span sign{file_, next[0].begin, pair ? next[1].end : next[0].end};
+  const bool third = pair && source.substr(static_cast<size_t>(sign.end), 1) == "=";
+  if (third) ++sign.end;
+  const std::string_view here = written_here(Habit::Sign, source_text(sign));
+  const Span one{file_, next[0].begin, next[0].end};
+  const bool walrus = source_text(sign) == ":=";
+  if (pair && !here.empty()) {
+    report.note(Note::NoteHere, sign, {here});
+    if (walrus) report.fix(sign, "<-");
+  } else if (next[0].kind == Tok::RArrow || next[0].kind == Tok::LessEq) {
+    report.note(Note::NoteHere, one, {"a name is bound with `<-`"}).fix(one, "<-");
+  } else if (next[0].kind == Tok::EqEq) {
+    report.note(Note::NoteHere, one, {"a name is bound with `<-`; `==` compares"});
+  } else if (next[0].kind == Tok::Colon || next[0].kind == Tok::ColonColon) {
+    report.note(Note::NoteHere, one, {"a type stands behind the value: `y <- (x :: T)`"});
+  }
 }
 
 // The last line of a block may lack the word that hands its values on.
@@ -184,6 +205,7 @@ StmtId Parser::parse_if_statement() {
     unexpected("`else do` (an if-statement has both branches)");
   expect_word(Word::Else);
   --open_ifs_;
+  if (at_word(Word::If)) unexpected("`do`", written_here(Habit::Word, "elif"));
   if (expect_word(Word::Do)) parse_suite(node.else_body);
   return add_statement(std::move(node), begin);
 }
@@ -312,13 +334,31 @@ void Parser::parse_step(Loop& loop, int32_t begin) {
 }
 
 void Parser::parse_carry(Loop& loop) {
-  if (!at_keyword(Word::Carry) || stream_.peek_second() != Tok::LParen) return;
+  if (!at_keyword(Word::Carry)) return;
+  if (bare_carry_ahead()) return parse_bare_carry(loop);
+  if (stream_.peek_second() != Tok::LParen) return;
   In in(*this, "the carry list");
   take();
   take();
   loop.has_carry = true;
   loop.carry = parse_targets("a carried name");
   expect(Tok::RParen, "`,` or `)`");
+}
+
+// `carry x, y` without its parentheses.
+void Parser::parse_bare_carry(Loop& loop) {
+  In in(*this, "the carry list");
+  take();
+  const Token first = peek();
+  loop.has_carry = true;
+  loop.carry = parse_targets("a carried name");
+  if (panic_ || faulty()) return;
+  const Span names = since(first.begin);
+  sink_.report(Diag::ParSyntax, names, {shown(first), "`(`", place()})
+      .note(Note::NoteHere, names, {"carried names stand in parentheses: `carry (x, y)`"})
+      .fix({file_, names.begin, names.begin}, "(")
+      .fix({file_, names.end, names.end}, ")");
+  ++mended_;
 }
 
 void Parser::parse_for_scope(Loop& loop) {

@@ -41,7 +41,7 @@ class Parser : private ParserBase {
   void parse_signature(DefName head);
   void parse_global(Module& module, DefName head);
   void parse_head_and_body(Module& module, DefName head);
-  void suggest_item(const DefName& head, Diagnostic& report);
+  void suggest_item(const DefName& head, bool has_params, Diagnostic& report);
   bool returns(const std::vector<StmtId>& body) const;
   void take_level_rest(Definition& definition);
   Param parse_param();
@@ -76,6 +76,7 @@ class Parser : private ParserBase {
   void parse_statement(std::vector<StmtId>& body, bool is_inline);
   AXON_SMALL_FRAMES void no_statement(std::string_view expected);
   void suggest_return(Diagnostic& report, int32_t begin);
+  void suggest_bind(Diagnostic& report, const std::vector<Token>& next);
   bool at_bind();
   std::optional<Word> statement_word(bool is_inline);
   AXON_SMALL_FRAMES void join_misspelt_else();
@@ -91,6 +92,7 @@ class Parser : private ParserBase {
   StmtId parse_for(int32_t begin, std::vector<Target> targets, bool has_targets);
   AXON_SMALL_FRAMES void parse_step(Loop& loop, int32_t begin);
   AXON_SMALL_FRAMES void parse_carry(Loop& loop);
+  void parse_bare_carry(Loop& loop);
   AXON_SMALL_FRAMES StmtId add_statement(decltype(Stmt::data) data, int32_t begin);
   AXON_SMALL_FRAMES void parse_for_scope(Loop& loop);
   AXON_SMALL_FRAMES void parse_range(Loop& loop, bool& closed_end);
@@ -141,6 +143,11 @@ class Parser : private ParserBase {
   ExprId parse_paren(bool tuple_allowed);
   AXON_SMALL_FRAMES ExprId finish_paren(ExprId inner, int32_t begin);
   AXON_SMALL_FRAMES ExprId parse_tuple(ExprId first, int32_t begin, bool tuple_allowed);
+  bool is_call_paren(int32_t begin) const;
+  bool is_method() const;
+  AXON_SMALL_FRAMES ExprId parse_empty_call(int32_t begin);
+  AXON_SMALL_FRAMES ExprId parse_call_in_parens(Tuple tuple, int32_t begin);
+  std::string as_argument(ExprId id) const;
   std::string as_arguments(const Tuple& tuple, Span whole) const;
   AXON_SMALL_FRAMES ExprId finish_tuple(Tuple tuple, int32_t begin, bool tuple_allowed);
   ExprId parse_list();

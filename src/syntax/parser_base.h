@@ -82,6 +82,8 @@ class ParserBase {
   bool accept(Tok kind);
   bool expect(Tok kind, std::string_view expected = {});
   bool expect_word(Word word);
+  [[gnu::noinline]] void lacks_word(Word word);
+  bool at_line_start() { return !panic_ && peek().line_start && peek().kind != Tok::Eof; }
 
   // parse_keywords.cc: misspelt keywords
   bool at_keyword(Word word);
@@ -90,17 +92,24 @@ class ParserBase {
   bool slips(Word word);
   std::optional<Word> slip_of(std::initializer_list<Word> words);
   [[gnu::noinline]] void misspelt(Word word);
+  bool bare_carry_ahead();
   bool is_slip(const Token& token, Word word) const;
   bool is_word(const Token& token, Word word) const;
 
   Target expect_ident(std::string_view role);
   Target expect_local(std::string_view role);
   // The report, or null where this statement has one already.
-  [[gnu::noinline]] Diagnostic* unexpected(std::string_view expected);
+  // `hint` says more than the table of habits would.
+  [[gnu::noinline]] Diagnostic* unexpected(std::string_view expected, std::string_view hint = {});
   std::string shown(const Token& token) const;
   void suggest_keyword(const Token& token, std::string_view expected, Diagnostic& report) const;
   std::string place() const;
+
+  // parse_habits.cc: how what stands here is written in Axon
   std::string_view habit_of(const Token& token, Span& where) const;
+  std::string_view word_habit(const Token& token) const;
+  std::string_view sign_habit(const Token& token, Span& where) const;
+  void note_callee(Diagnostic& report, Span where) const;
   std::string source_text(Span span, size_t limit = 80) const;
   void recover();
   Span span(const Token& token) const { return {file_, token.begin, token.end}; }
@@ -123,6 +132,7 @@ class ParserBase {
   size_t mended_ = 0;     // counts reports of what was read as it was meant
   size_t errors_before_ = 0;
   int depth_ = 0;
+  Target callee_;  // what was called last
   int open_ifs_ = 0;
   Word awaited_ = Word::Then;  // the part of the innermost open `if` that comes next
 
