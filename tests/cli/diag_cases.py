@@ -155,6 +155,8 @@ class Case:
         for place in (folder.resolve(), folder):
             answer.err = answer.err.replace(f"{place}/", "")
             answer.out = answer.out.replace(f"{place}/", "")
+        # What follows is the machine's own.
+        answer.err = re.sub(r"(; it has ref)[ a-z0-9_]*", r"\1 …", answer.err)
         return answer
 
 
