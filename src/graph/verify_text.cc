@@ -1,4 +1,5 @@
 // What a Graph that is read from text must not have, beside the contracts of every Graph.
+#include <unordered_map>
 #include <unordered_set>
 
 #include "graph/builder.h"
@@ -26,6 +27,7 @@ class TextVerifier {
       for (const Fact& guard : c.guards) fact(guard, c.span);
     }
     for (const Operand& o : m_.outputs) operand(o, m_.span);
+    result();
   }
 
  private:
@@ -63,6 +65,17 @@ class TextVerifier {
       if (s.kind != SymbolKind::Variable || s.value || !brought_.insert(symbol).second) return;
       fault("nothing binds " + text(s.name), m_.span);
     });
+  }
+
+  // A name that the result gives to several sizes says that they are one; nothing else need bind
+  // it.
+  void result() {
+    std::unordered_map<SymbolId, int, IdHash> sizes;
+    each_symbol(m_.return_type, [&](SymbolId symbol) { ++sizes[symbol]; });
+    for (const auto& [symbol, count] : sizes) {
+      if (count > 1) brought_.insert(symbol);
+    }
+    names(m_.return_type);
   }
 
   void node(const Node& n) {

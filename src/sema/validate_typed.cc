@@ -2,6 +2,7 @@
 #include "sema/validate_typed.h"
 
 #include <algorithm>
+#include <map>
 #include <set>
 
 #include "sema/callee.h"
@@ -66,7 +67,7 @@ class TypedValidator {
       fail(def.name_span, "the result has no type");
       return;
     }
-    if (values_bind_) bind(typed.return_type);  // names that the signature gives to results
+    if (values_bind_) bind_shared(typed.return_type);
     dims(typed.return_type, def.name_span);
     walk(def, s_.ast, {[&](ExprId id, const Expr& e) { expr(id, e); }, [](StmtId, const Stmt&) {}});
   }
@@ -161,6 +162,22 @@ class TypedValidator {
     for (TypeId item : data.items) bind(item);
   }
 
+  // A name that the result gives to several sizes says that they are one.
+  void bind_shared(TypeId result) {
+    std::map<SymbolId, int> sizes;
+    auto count = [&](auto& self, TypeId id) -> void {
+      const TypeData data = t_.get(id);
+      for (const Axis& axis : data.axes) {
+        if (axis.is_run()) continue;
+        for (SymbolId s : d_.symbols(axis.dim)) ++sizes[s];
+      }
+      for (TypeId item : data.items) self(self, item);
+    };
+    count(count, result);
+    for (const auto& [symbol, times] : sizes) {
+      if (times > 1) bound_.insert(symbol);
+    }
+  }
   void bind_values(const Definition& def) {
     walk(def, s_.ast,
          {[](ExprId, const Expr&) {},
