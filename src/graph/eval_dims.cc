@@ -196,7 +196,9 @@ Result<void> DimBinding::check(TypeId type, const EvalValue& value, const std::s
       for (const EvalValue& item : value.items) AXON_TRY_VOID(check(data.items[0], item, what));
       return {};
     case TypeKind::Tuple:
-      for (size_t i = 0; i < data.items.size() && i < value.items.size(); ++i) {
+      // What takes apart a value of another number of items says so.
+      if (data.items.size() != value.items.size()) return {};
+      for (size_t i = 0; i < data.items.size(); ++i) {
         AXON_TRY_VOID(check(data.items[i], value.items[i], what));
       }
       return {};

@@ -154,8 +154,9 @@ Result<void> Sizes::check(const Pattern& pattern, const Datum& value,
     for (size_t i = 0; i < value.size(); ++i)
       AXON_TRY_VOID(check(pattern.items[0], value[i], what));
   }
-  if (pattern.kind == Pattern::Kind::Tuple) {
-    for (size_t i = 0; i < pattern.items.size() && i < value.size(); ++i)
+  // What takes apart a value of another number of items says so.
+  if (pattern.kind == Pattern::Kind::Tuple && pattern.items.size() == value.size()) {
+    for (size_t i = 0; i < value.size(); ++i)
       AXON_TRY_VOID(check(pattern.items[i], value[i], what));
   }
   if (pattern.kind != Pattern::Kind::Tensor) return {};
