@@ -347,7 +347,8 @@ void name_dims(const Definition& def, const TypedProgram& program, TypedDefiniti
     if (plain) names.tell(session.dims.symbol(*symbol).name, c.right);
   }
   for (const TypedParam& param : typed.params) names.learn_symbols(param.type);
-  names.learn_symbols(typed.return_type);
+  for (SymbolId symbol : shared_symbols(typed.return_type, session.types))
+    names.tell(session.dims.symbol(symbol).name, session.dims.of(symbol));
   walk(def, session.ast,
        {[&](ExprId id, const Expr& e) {
           if (const Ascribe* a = e.get<Ascribe>())

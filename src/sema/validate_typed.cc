@@ -2,7 +2,6 @@
 #include "sema/validate_typed.h"
 
 #include <algorithm>
-#include <map>
 #include <set>
 
 #include "sema/callee.h"
@@ -67,7 +66,7 @@ class TypedValidator {
       fail(def.name_span, "the result has no type");
       return;
     }
-    if (values_bind_) bind_shared(typed.return_type);
+    if (values_bind_) bound_.merge(shared_symbols(typed.return_type, t_));
     dims(typed.return_type, def.name_span);
     walk(def, s_.ast, {[&](ExprId id, const Expr& e) { expr(id, e); }, [](StmtId, const Stmt&) {}});
   }
@@ -162,22 +161,6 @@ class TypedValidator {
     for (TypeId item : data.items) bind(item);
   }
 
-  // A name that the result gives to several sizes says that they are one.
-  void bind_shared(TypeId result) {
-    std::map<SymbolId, int> sizes;
-    auto count = [&](auto& self, TypeId id) -> void {
-      const TypeData data = t_.get(id);
-      for (const Axis& axis : data.axes) {
-        if (axis.is_run()) continue;
-        for (SymbolId s : d_.symbols(axis.dim)) ++sizes[s];
-      }
-      for (TypeId item : data.items) self(self, item);
-    };
-    count(count, result);
-    for (const auto& [symbol, times] : sizes) {
-      if (times > 1) bound_.insert(symbol);
-    }
-  }
   void bind_values(const Definition& def) {
     walk(def, s_.ast,
          {[](ExprId, const Expr&) {},
@@ -239,6 +222,23 @@ class TypedValidator {
 };
 
 }  // namespace
+
+std::set<SymbolId> shared_symbols(TypeId type, const TypeTable& types) {
+  std::set<SymbolId> once, shared;
+  auto look = [&](auto& self, TypeId id) -> void {
+    if (!id.valid()) return;
+    const TypeData data = types.get(id);
+    for (const Axis& axis : data.axes) {
+      if (axis.is_run()) continue;
+      for (SymbolId symbol : types.dims().symbols(axis.dim)) {
+        if (!once.insert(symbol).second) shared.insert(symbol);
+      }
+    }
+    for (TypeId item : data.items) self(self, item);
+  };
+  look(look, type);
+  return shared;
+}
 
 void validate_typed(const TypedProgram& typed, Session& session, bool values_bind) {
   TypedValidator(typed, session, values_bind).run();
