@@ -67,7 +67,7 @@ std::optional<DimId> DimTable::solve_exact(DimId dim, SymbolId symbol, DimId tar
   if (mentions(factor, symbol) || mentions(others, symbol)) return {};
   DimId difference = value_sub(target, others);
   auto scale = poly_constant(impl_->poly(factor));
-  if (scale && scale->num < 0) {  // 0-S over -2 is written S over 2
+  if (scale && scale->is_integer() && scale->num < 0) {  // 0-S over -2 is written S over 2
     difference = value_sub(others, target);
     factor = value_sub(integer(0), factor);
     scale = poly_constant(impl_->poly(factor));
