@@ -19,6 +19,12 @@ struct Scores {
   bool has_bias = false, has_keep = false;
 };
 
+// Whether neither side of a product is stretched over the other's rows or heads.
+bool pairs_up(const FuseContext& ctx, const Node& product) {
+  const std::vector<DimId> a = ctx.shape(product.inputs[0]), b = ctx.shape(product.inputs[1]);
+  return a.size() == 4 && b.size() == 4 && a[0] == b[0] && a[1] == b[1];
+}
+
 bool divides(const Node& node) { return node.op == Op::Div || node.op == Op::CoreBinaryDiv; }
 
 // Multiplications and divisions by numbers around an operand.
@@ -54,18 +60,11 @@ bool match_product(const FuseContext& ctx, const Operand& operand, Scores& out) 
   const Node* product = ctx.def(inner, Op::Matmul);
   if (!product) return false;
   const Node* transposed = ctx.def(product->inputs[1], Op::Transpose);
-  const Node* permuted = ctx.def(product->inputs[1], Op::Permute);
-  size_t rank = ctx.shape(product->inputs[0]).size();
-  if (rank != 4 || ctx.shape(product->inputs[1]).size() != 4) return false;
-  if (transposed) {
-    int a = ctx.axis(transposed->inputs[1], 4), b = ctx.axis(transposed->inputs[2], 4);
-    if (std::min(a, b) != 2 || std::max(a, b) != 3) return false;
-    out.k = transposed->inputs[0];
-  } else if (!permuted) {
-    return false;
-  } else {
-    return false;  // a permutation of another kind; heads are not where they should be
-  }
+  if (!pairs_up(ctx, *product)) return false;
+  if (!transposed) return false;
+  int a = ctx.axis(transposed->inputs[1], 4), b = ctx.axis(transposed->inputs[2], 4);
+  if (std::min(a, b) != 2 || std::max(a, b) != 3) return false;
+  out.k = transposed->inputs[0];
   out.q = product->inputs[0];
   out.scale = outer;
   return true;
@@ -128,8 +127,8 @@ Operand peel_repeat(const FuseContext& ctx, const Operand& operand) {
 }
 
 // The weights behind the clearing of rows without a kept key.
-Operand peel_clearing(const FuseContext& ctx, const Operand& weights, const Scores& scores,
-                      bool& cleared, Operand& keep) {
+Operand peel_clearing(const FuseContext& ctx, const Operand& weights, bool& cleared,
+                      Operand& keep) {
   const Node* where = ctx.def(ctx.peel(weights), Op::Where);
   cleared = false;
   if (!where) return ctx.peel(weights);
@@ -139,7 +138,6 @@ Operand peel_clearing(const FuseContext& ctx, const Operand& weights, const Scor
   if (!zero) return ctx.peel(weights);
   cleared = true;
   keep = where->inputs[0];
-  (void)scores;
   return ctx.peel(where->inputs[1]);
 }
 
@@ -147,14 +145,18 @@ Operand peel_clearing(const FuseContext& ctx, const Operand& weights, const Scor
 
 bool fuse_attention(FuseContext& ctx, NodeId root) {
   const Node& node = ctx.module().nodes[root];
-  if (node.op != Op::Matmul || ctx.shape(node.inputs[0]).size() != 4) return false;
+  if (node.op != Op::Matmul || !pairs_up(ctx, node)) return false;
   Scores scores;
   Operand clearing;
   bool cleared = false;
-  Operand weights = peel_clearing(ctx, node.inputs[0], scores, cleared, clearing);
+  Operand weights = peel_clearing(ctx, node.inputs[0], cleared, clearing);
   const Node* softmax = ctx.def(weights, Op::Softmax);
   if (!softmax || ctx.axis(softmax->inputs[1], 4) != 3) return false;
   if (!match_sum(ctx, softmax->inputs[0], scores)) return false;
+  // Masks and biases may be stretched over rows, heads, queries and keys; nothing over theirs.
+  const std::vector<DimId> whole = ctx.shape(node.inputs[0]), queries = ctx.shape(scores.q);
+  if (!std::equal(queries.begin(), queries.begin() + 3, whole.begin())) return false;
+  if (whole[3] != ctx.shape(scores.k)[2]) return false;
   if (cleared && (!scores.has_keep || !ctx.same(clearing, scores.keep))) return false;
   graph::KeepFact fact;
   Operand mask = ctx.null();

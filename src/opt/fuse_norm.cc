@@ -22,7 +22,10 @@ std::optional<ScaledNorm> match_scaled(const FuseContext& ctx, const Node& node)
     Operand normed = ctx.peel(node.inputs[side]);
     const Node* norm = ctx.def(normed, Op::Rmsnorm);
     const Node* gain = ctx.def(ctx.peel(node.inputs[1 - side]), Op::ParamsParam);
-    if (norm && gain && ctx.shape(node.inputs[1 - side]).size() == 1)
+    if (!norm || !gain) continue;
+    const std::vector<DimId> width = ctx.shape(node.inputs[1 - side]), whole = ctx.shape(normed);
+    // Neither may be stretched to the other's width.
+    if (width.size() == 1 && !whole.empty() && width[0] == whole.back())
       return ScaledNorm{norm, gain, normed};
   }
   return {};

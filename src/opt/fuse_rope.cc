@@ -78,6 +78,9 @@ bool fuse_rope(FuseContext& ctx, NodeId root) {
         std::vector<DimId> wide = ctx.shape(x), factor = ctx.shape(sin);
         if (wide.size() != 4 || factor.size() != 4 || ctx.shape(cos) != factor) return false;
         if (factor[3] != wide[3] || ctx.integer(ctx.dim(factor[1])) != 1) return false;
+        // The angles may be stretched over rows, x over nothing.
+        const bool shared = factor[0] == wide[0] || ctx.integer(ctx.dim(factor[0])) == 1;
+        if (!shared || factor[2] != wide[2]) return false;
         ctx.replace(
             root, Op::FusedRope, {x, sin, cos},
             {{"interleaved", ctx.boolean(rotation->interleaved)}, {"rotary_dim", ctx.dim(wide[3])}},

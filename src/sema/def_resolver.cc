@@ -184,8 +184,8 @@ void DefResolver::suggest_equality(Diagnostic& diag, Span is) {
   for (std::string_view none : {"None", "null"}) {
     for (std::string_view negation : {"", "not "}) {
       const std::string written = "is " + std::string(negation) + std::string(none);
-      const bool ends = text.size() == written.size() || !is_ident_char(text[written.size()]);
-      if (!starts_with(text, written) || !ends) continue;
+      if (!starts_with(text, written)) continue;
+      if (text.size() > written.size() && is_ident_char(text[written.size()])) continue;
       diag.fix({is.file, is.begin, is.begin + static_cast<int32_t>(written.size())},
                negation.empty() ? "== null" : "!= null");
     }

@@ -130,16 +130,23 @@ void Checker::present(Frame& f) {
       collect_symbols(t_.tensor_of({dim}), symbols);
     }
     for (SymbolId symbol : symbols) p.allow(symbol);
-    for (const auto& [name, symbol] : header.promises)
+    // In types, the name of an integer parameter always means that parameter.
+    std::set<NameId> integers;
+    for (size_t i = 0; i < header.params.size(); ++i) {
+      TypeKind k = t_.kind(t_.strip_optional(header.params[i].type));
+      if (k == TypeKind::Int || k == TypeKind::Dim) integers.insert(def.params[i].name);
+    }
+    auto own = [&](NameId name) { return integers.count(name) == 0; };
+    for (auto& [name, symbol] : header.promises) {
+      if (!own(name)) name = s_.names.intern(std::string(s_.names.text(name)) + "__g1");
       p.bind(symbol, d_.of(d_.symbol(name, SymbolKind::Variable)));
+    }
     for (size_t i = 0; i < header.params.size(); ++i) {
       const Value& param = header.params[i];
-      TypeKind k = t_.kind(t_.strip_optional(param.type));
       auto symbol = param.known.is_dim() ? d_.as_symbol(param.known.dim) : std::nullopt;
-      bool integer = k == TypeKind::Int || k == TypeKind::Dim;
       bool bound = symbol && std::find(symbols.begin(), symbols.end(), *symbol) != symbols.end();
-      if (!integer || !symbol || d_.symbol(*symbol).kind == SymbolKind::Rigid) continue;
-      // In types, the name of an integer parameter always means that parameter.
+      if (own(def.params[i].name) || !symbol || d_.symbol(*symbol).kind == SymbolKind::Rigid)
+        continue;
       bool other = d_.symbol(*symbol).name != def.params[i].name;
       if (bound && other && d_.symbol(*symbol).kind == SymbolKind::Variable) continue;
       p.bind(*symbol, d_.of(d_.symbol(def.params[i].name, SymbolKind::Param)));

@@ -355,7 +355,41 @@ std::vector<DimConstraint> Unifier::open_constraints(std::vector<DimConstraint>&
     seen->guarded = seen->guarded && now.guarded;
     if (seen->branch != now.branch) seen->branch = -1;
   }
+  split_contradictions(open, violated);
   return open;
+}
+
+// Equations that hold everywhere may set a size to two numbers: `n == 3` and `n == 2`.
+void Unifier::split_contradictions(std::vector<DimConstraint>& open,
+                                   std::vector<DimConstraint>& violated) {
+  std::map<DimId, DimId> numbers;  // of names, and of whole dims such as `S / 2`
+  for (const DimConstraint& c : open) {
+    if (c.guarded || c.kind != DimConstraint::Kind::Equal) continue;
+    if (auto left = value(c.left)) numbers.try_emplace(c.right, dims_.integer(*left));
+    if (auto right = value(c.right)) numbers.try_emplace(c.left, dims_.integer(*right));
+  }
+  if (numbers.empty()) return;
+  auto known = [&](DimId dim) {
+    auto whole = numbers.find(dim);
+    if (whole != numbers.end()) return whole->second;
+    return with_values(dims_.substitute(dim, [&](SymbolId symbol) {
+      auto number = numbers.find(dims_.of(symbol));
+      return number == numbers.end() ? DimId{} : number->second;
+    }));
+  };
+  auto contradicts = [&](DimConstraint& c) {
+    if (c.guarded) return false;
+    const DimId left = known(c.left), right = known(c.right);
+    const DimId one = dims_.integer(1);
+    bool never = dims_.never_zero(dims_.value_sub(left, right));
+    if (c.kind == DimConstraint::Kind::Broadcast)
+      never = never && right != one && dims_.never_zero(dims_.value_sub(right, one));
+    if (never) c.left = left, c.right = right;
+    return never;
+  };
+  std::vector<DimConstraint> rest;
+  for (DimConstraint& c : open) (contradicts(c) ? violated : rest).push_back(c);
+  open = std::move(rest);
 }
 
 }  // namespace axon

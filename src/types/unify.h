@@ -122,6 +122,7 @@ class Unifier {
   TypeId binding_of_variable(SymbolId symbol);
 
  private:
+  void split_contradictions(std::vector<DimConstraint>& open, std::vector<DimConstraint>& violated);
   // Whether nothing inside is bound: it resolves to itself.
   bool settled(DimId dim) const;
   bool settled(const std::vector<Axis>& axes) const;

@@ -164,17 +164,17 @@ void Writer::header(const Made& made, bool main) {
 void Writer::statement() {
   using Statement = void (Writer::*)();
   static constexpr Statement kStatements[] = {
-      &Writer::elementwise, &Writer::elementwise,   &Writer::scalar,    &Writer::matmul,
-      &Writer::transpose,   &Writer::reshape,       &Writer::concat,    &Writer::slice,
-      &Writer::reduce,      &Writer::unsqueeze,     &Writer::pieces,    &Writer::along,
-      &Writer::select,      &Writer::created,       &Writer::places,    &Writer::written,
-      &Writer::conditional, &Writer::loop,          &Writer::lists,     &Writer::fold,
-      &Writer::optional,    &Writer::arithmetic,    &Writer::data_loop, &Writer::data_loop,
-      &Writer::data_sizes,  &Writer::layer,         &Writer::layer,     &Writer::layers,
-      &Writer::norm,        &Writer::gated,         &Writer::attention, &Writer::attention,
-      &Writer::tuples,      &Writer::pairs,         &Writer::filled,    &Writer::number_sizes,
-      &Writer::configured,  &Writer::written_paths, &Writer::call,      &Writer::call,
-      &Writer::call};
+      &Writer::elementwise,  &Writer::elementwise, &Writer::scalar,        &Writer::matmul,
+      &Writer::transpose,    &Writer::reshape,     &Writer::concat,        &Writer::slice,
+      &Writer::reduce,       &Writer::unsqueeze,   &Writer::pieces,        &Writer::along,
+      &Writer::select,       &Writer::created,     &Writer::places,        &Writer::written,
+      &Writer::conditional,  &Writer::loop,        &Writer::lists,         &Writer::fold,
+      &Writer::optional,     &Writer::arithmetic,  &Writer::data_loop,     &Writer::data_loop,
+      &Writer::data_sizes,   &Writer::layer,       &Writer::layer,         &Writer::layers,
+      &Writer::norm,         &Writer::gated,       &Writer::attention,     &Writer::attention,
+      &Writer::rotary,       &Writer::tuples,      &Writer::pairs,         &Writer::filled,
+      &Writer::number_sizes, &Writer::configured,  &Writer::written_paths, &Writer::call,
+      &Writer::call,         &Writer::call};
   (this->*kStatements[r_.below(std::size(kStatements))])();
 }
 

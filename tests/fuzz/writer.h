@@ -105,6 +105,8 @@ class Writer {
   void layers();
   void norm();
   void gated();
+  Var first_of(const Var& a, size_t at);
+  void rotary();
   void attention();
 
   Random& r_;

@@ -17,7 +17,7 @@ void Writer::layer() {
       return bind("_layernorm@" + place + " " + a.name, axes);
     case 1:
       needs(place, in);
-      return bind(a.name + " * (_params_param @" + place + " :: Tensor[" + in + "])", axes);
+      return bind(a.name + " * ((_params_param @" + place + ") :: Tensor[" + in + "])", axes);
     default: {
       axes.back() = out;
       bool transposed = r_.chance(25), bias = r_.chance(40);
@@ -70,9 +70,13 @@ void Writer::norm() {
     return;
   }
   std::string place = "p" + std::to_string(++leaf_);
-  needs(place, a.axes.back());
-  std::string scaled = name + " * (_params_param @" + place + " :: Tensor[" + a.axes.back() + "])";
-  bind(r_.chance(30) ? "(" + scaled + ") + " + name : scaled, a.axes);
+  Axes axes = a.axes;
+  std::string wide = axes.back();
+  if (r_.chance(20)) wide = wide == "1" ? "3" : "1";
+  if (wide != "1") axes.back() = wide;
+  needs(place, wide);
+  std::string scaled = name + " * ((_params_param @" + place + ") :: Tensor[" + wide + "])";
+  bind(r_.chance(30) ? "(" + scaled + ") + " + name : scaled, axes);
 }
 
 // Two projections, one through an activation, back to the width and to the residual.
@@ -95,19 +99,51 @@ void Writer::gated() {
   bind(a.name + " + (_linear@" + place + ".d " + h + " " + in + ")", a.axes);
 }
 
+// The first of an axis, which is stretched again where it meets the others.
+Writer::Var Writer::first_of(const Var& a, size_t at) {
+  Var out{fresh(), a.axes};
+  out.axes[at] = "1";
+  line(out.name + " <- _slice " + a.name + " " + std::to_string(at) + " 0 1");
+  return out;
+}
+
+// Rotary positions: halves of the last axis that turn by angles which all heads share.
+void Writer::rotary() {
+  Var* found = ranked(4);
+  if (found == nullptr) return matmul();
+  Var x{fresh(), found->axes};
+  x.axes[3] = "?";
+  line(x.name + " <- _concat " + found->name + " " + found->name + " 3");
+  Var sin = first_of(x, 1);
+  if (r_.chance(30)) sin = first_of(sin, r_.chance(50) ? 0 : 2);
+  if (r_.chance(30)) x = first_of(x, r_.chance(50) ? 0 : 2);
+  std::string one = fresh(), two = fresh(), turned = fresh();
+  line(one + ", " + two + " <- _chunk " + x.name + " 3 2");
+  line(turned + " <- _concat (" + two + " * -1) " + one + " 3");
+  Axes axes = joined(x, sin);
+  axes[3] = "?";
+  bind(x.name + " * (" + sin.name + " * 0.5) + " + turned + " * " + sin.name, axes);
+}
+
 // Attention over the last two axes, with or without a causal mask.
 void Writer::attention() {
   Var* found = ranked(4);
   if (found == nullptr) found = ranked(3);
   if (found == nullptr) return matmul();
-  const Var q = *found, k = like(q), v = like(q);
-  if (k.axes != q.axes || v.axes != q.axes) return matmul();
+  Var q = *found, k = like(q), v = like(q);
+  const Axes whole = q.axes;
+  if (k.axes != whole || v.axes != whole) return matmul();
+  if (r_.chance(30)) {  // one of them has one row or head for all
+    Var* those[] = {&q, &k, &v};
+    Var& one = *those[r_.below(3)];
+    one = first_of(one, r_.below(whole.size() - 2));
+  }
   std::string s = fresh();
   line(s + " <- (_matmul " + q.name + " (_transpose " + k.name + " -1 -2)) * 0.5");
-  std::string length = size_value(q.axes[q.axes.size() - 2]);
+  std::string length = size_value(whole[whole.size() - 2]);
   if (!length.empty() && r_.chance(60)) {
     std::string i = fresh(), j = fresh(), keep = fresh();
-    std::string lead = q.axes.size() == 4 ? "1, 1, " : "1, ";
+    std::string lead = whole.size() == 4 ? "1, 1, " : "1, ";
     line(i + " <- _reshape (_arange " + s + " 0 " + length + ") [" + lead + length + ", 1]");
     line(j + " <- _reshape (_arange " + s + " 0 " + length + ") [" + lead + "1, " + length + "]");
     line(keep + " <- _le " + j + " " + i);
@@ -116,7 +152,7 @@ void Writer::attention() {
          " \"min\"))");
   }
   line(s + " <- _softmax " + s + " -1");
-  bind("_matmul " + s + " " + v.name, q.axes);
+  bind("_matmul " + s + " " + v.name, whole);
 }
 
 }  // namespace axon::fuzz
