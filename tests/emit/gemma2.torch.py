@@ -1,7 +1,7 @@
 """gemma2 as a PyTorch module, written by axon 0.
 
 Made again by: axon compile gemma2
-Hash of the program and its configuration: 185d905c62e9f926
+Hash of the program and its configuration: 036173824ab06e2c
 """
 
 import json
@@ -300,6 +300,15 @@ def compiled_once(forward: Callable[P, R]) -> Callable[P, R]:
         return region(*args, **kwargs)
 
     return call
+
+
+def newest(x: Tensor, last: int | None) -> Tensor:
+    """The last positions of `x` [B, S, ...], as many as asked for; all where it is None."""
+    if last is None:
+        return x
+    if last < 1:
+        raise ValueError(f"last is {last}, needs 1 or more")
+    return x[:, -last:]
 
 
 class TiedEmbedding(nn.Module):
@@ -649,8 +658,7 @@ class Model(nn.Module):
         for layer, past, mask in zip(self.layers, stores, (keep, keep_2, keep)):
             x = layer(x, sin, cos, mask, slots, past)
         x = self.norm(x)
-        if last is not None:
-            x = x[:, -last:]
+        x = newest(x, last)
         return tied_linear(x, self.embed_tokens)
 
 

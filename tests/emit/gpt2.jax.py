@@ -1,7 +1,7 @@
 """gpt2 as JAX functions, written by axon 0.
 
 Made again by: axon compile gpt2
-Hash of the program and its configuration: 57110aba27b06c00
+Hash of the program and its configuration: 4c947503578e03a8
 """
 
 import json
@@ -87,6 +87,15 @@ def layer_norm(
 def embed(ids: Array, weight: Array) -> Array:
     """Rows of the table: [...] -> [..., width]."""
     return weight[ids]
+
+
+def newest(x: Array, last: int | None) -> Array:
+    """The last positions of `x` [B, S, ...], as many as asked for; all where it is None."""
+    if last is None:
+        return x
+    if last < 1:
+        raise ValueError(f"last is {last}, needs 1 or more")
+    return x[:, -last:]
 
 
 def causal_keep(slots: Array, count: int, real: Array | None) -> Array:
@@ -489,8 +498,7 @@ def transformer(
     for i, h_params in enumerate(params["h"]):
         x, stores[i] = h(h_params, x, keep, slots, stores[i])
     x = layer_norm(x, **params["ln_f"], eps=1e-05)
-    if last is not None:
-        x = x[:, -last:]
+    x = newest(x, last)
     return x @ params["wte"]["weight"].T, stores
 
 

@@ -1,7 +1,7 @@
 """gpt2 as a PyTorch module, written by axon 0.
 
 Made again by: axon compile gpt2
-Hash of the program and its configuration: 57110aba27b06c00
+Hash of the program and its configuration: 4c947503578e03a8
 """
 
 import json
@@ -50,6 +50,15 @@ def compiled_once(forward: Callable[P, R]) -> Callable[P, R]:
         return region(*args, **kwargs)
 
     return call
+
+
+def newest(x: Tensor, last: int | None) -> Tensor:
+    """The last positions of `x` [B, S, ...], as many as asked for; all where it is None."""
+    if last is None:
+        return x
+    if last < 1:
+        raise ValueError(f"last is {last}, needs 1 or more")
+    return x[:, -last:]
 
 
 def linear_of(weight: Tensor, bias: Tensor | None) -> nn.Linear:
@@ -598,8 +607,7 @@ class Transformer(nn.Module):
         for h, past in zip(self.h, stores):
             x = h(x, keep, slots, past)
         x = self.ln_f(x)
-        if last is not None:
-            x = x[:, -last:]
+        x = newest(x, last)
         return tied_linear(x, self.wte)
 
 

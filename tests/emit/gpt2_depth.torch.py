@@ -1,7 +1,7 @@
 """gpt2 as a PyTorch module, written by axon 0.
 
 Made again by: axon compile gpt2_depth
-Hash of the program and its configuration: cc19ea7f0a954071
+Hash of the program and its configuration: 5a0f5309f45469dd
 """
 
 import json
@@ -50,6 +50,15 @@ def compiled_once(forward: Callable[P, R]) -> Callable[P, R]:
         return region(*args, **kwargs)
 
     return call
+
+
+def newest(x: Tensor, last: int | None) -> Tensor:
+    """The last positions of `x` [B, S, ...], as many as asked for; all where it is None."""
+    if last is None:
+        return x
+    if last < 1:
+        raise ValueError(f"last is {last}, needs 1 or more")
+    return x[:, -last:]
 
 
 def linear_of(weight: Tensor, bias: Tensor | None) -> nn.Linear:
@@ -607,8 +616,7 @@ class Transformer(nn.Module):
         ):
             y = h(y, keep, scale, slots, past)
         x = self.ln_f(y)
-        if last is not None:
-            x = x[:, -last:]
+        x = newest(x, last)
         return tied_linear(x, self.wte)
 
 

@@ -1,7 +1,7 @@
 """llama as JAX functions, written by axon 0.
 
 Made again by: axon compile llama
-Hash of the program and its configuration: cc6e086fca826f56
+Hash of the program and its configuration: c0ebc1cdd9590dd8
 """
 
 import json
@@ -94,6 +94,15 @@ def causal_keep(slots: Array, count: int, real: Array | None) -> Array:
     """The mask [B or 1, 1, S, count] of keys at or before each query's slot, padding out."""
     keep = slots[:, None] >= jnp.arange(count)
     return keep[None, None] if real is None else keep & real[:, None, None, :]
+
+
+def newest(x: Array, last: int | None) -> Array:
+    """The last positions of `x` [B, S, ...], as many as asked for; all where it is None."""
+    if last is None:
+        return x
+    if last < 1:
+        raise ValueError(f"last is {last}, needs 1 or more")
+    return x[:, -last:]
 
 
 def leaf_name(path: KeyPath) -> str:
@@ -556,8 +565,7 @@ def forward(
     sin = jnp.concatenate((sin, sin), axis=-1)
     cos = jnp.concatenate((cos, cos), axis=-1)
     x, stores = model(params["model"], input_ids, sin, cos, keep, slots, stores)
-    if last is not None:
-        x = x[:, -last:]
+    x = newest(x, last)
     logits = linear(x, **params["lm_head"])
     if past_kv is not None:
         past_kv = past_kv.advance(stores, slots.shape[0])

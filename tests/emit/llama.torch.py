@@ -1,7 +1,7 @@
 """llama as a PyTorch module, written by axon 0.
 
 Made again by: axon compile llama
-Hash of the program and its configuration: cc6e086fca826f56
+Hash of the program and its configuration: c0ebc1cdd9590dd8
 """
 
 import json
@@ -355,6 +355,15 @@ def causal_keep(slots: Tensor, count: int, real: Tensor | None) -> Tensor | None
     return causal_mask(slots, count, real)
 
 
+def newest(x: Tensor, last: int | None) -> Tensor:
+    """The last positions of `x` [B, S, ...], as many as asked for; all where it is None."""
+    if last is None:
+        return x
+    if last < 1:
+        raise ValueError(f"last is {last}, needs 1 or more")
+    return x[:, -last:]
+
+
 AnyModule = TypeVar("AnyModule", bound=nn.Module)
 
 
@@ -693,8 +702,7 @@ class Llama(nn.Module):
         sin = torch.cat((-sin, sin), -1).to(dtype)
         cos = torch.cat((cos, cos), -1).to(dtype)
         x = self.model(input_ids, sin, cos, keep, slots, stores)
-        if last is not None:
-            x = x[:, -last:]
+        x = newest(x, last)
         logits = self.lm_head(x)
         if past_kv is not None:
             past_kv.advance(slots.shape[0])

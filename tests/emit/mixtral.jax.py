@@ -1,7 +1,7 @@
 """mixtral as JAX functions, written by axon 0.
 
 Made again by: axon compile mixtral
-Hash of the program and its configuration: 4f127dd32c4c480f
+Hash of the program and its configuration: ad11b03628bb6c55
 """
 
 import json
@@ -153,6 +153,15 @@ def window_keep(
     """The mask [B or 1, 1, S, count] of the last `window` keys up to each query's slot."""
     near = slots[:, None] - jnp.arange(count) < window
     return causal_keep(slots, count, real) & near
+
+
+def newest(x: Array, last: int | None) -> Array:
+    """The last positions of `x` [B, S, ...], as many as asked for; all where it is None."""
+    if last is None:
+        return x
+    if last < 1:
+        raise ValueError(f"last is {last}, needs 1 or more")
+    return x[:, -last:]
 
 
 def leaf_name(path: KeyPath) -> str:
@@ -620,8 +629,7 @@ def forward(
     sin = jnp.concatenate((sin, sin), axis=-1)
     cos = jnp.concatenate((cos, cos), axis=-1)
     x, stores = model(params["model"], input_ids, sin, cos, keep, slots, stores)
-    if last is not None:
-        x = x[:, -last:]
+    x = newest(x, last)
     logits = linear(x, **params["lm_head"])
     if past_kv is not None:
         past_kv = past_kv.advance(stores, slots.shape[0])

@@ -1,7 +1,7 @@
 """mixtral as a PyTorch module, written by axon 0.
 
 Made again by: axon compile mixtral
-Hash of the program and its configuration: 4f127dd32c4c480f
+Hash of the program and its configuration: ad11b03628bb6c55
 """
 
 import json
@@ -376,6 +376,15 @@ def causal_mask(
     behind = slots[:, None] - torch.arange(count, device=slots.device)
     keep = behind >= 0 if window is None else (behind >= 0) & (behind < window)
     return keep[None, None] if real is None else keep & real[:, None, None, :]
+
+
+def newest(x: Tensor, last: int | None) -> Tensor:
+    """The last positions of `x` [B, S, ...], as many as asked for; all where it is None."""
+    if last is None:
+        return x
+    if last < 1:
+        raise ValueError(f"last is {last}, needs 1 or more")
+    return x[:, -last:]
 
 
 AnyModule = TypeVar("AnyModule", bound=nn.Module)
@@ -828,8 +837,7 @@ class Mixtral(nn.Module):
         sin = torch.cat((-sin, sin), -1).to(dtype)
         cos = torch.cat((cos, cos), -1).to(dtype)
         x = self.model(input_ids, sin, cos, keep, slots, stores)
-        if last is not None:
-            x = x[:, -last:]
+        x = newest(x, last)
         logits = self.lm_head(x)
         if past_kv is not None:
             past_kv.advance(slots.shape[0])

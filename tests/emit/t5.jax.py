@@ -1,7 +1,7 @@
 """t5 as JAX functions, written by axon 0.
 
 Made again by: axon compile t5
-Hash of the program and its configuration: 5ebe0d65a6f04915
+Hash of the program and its configuration: eb3379a6f2deef53
 """
 
 import json
@@ -92,6 +92,15 @@ def causal_keep(slots: Array, count: int, real: Array | None) -> Array:
     """The mask [B or 1, 1, S, count] of keys at or before each query's slot, padding out."""
     keep = slots[:, None] >= jnp.arange(count)
     return keep[None, None] if real is None else keep & real[:, None, None, :]
+
+
+def newest(x: Array, last: int | None) -> Array:
+    """The last positions of `x` [B, S, ...], as many as asked for; all where it is None."""
+    if last is None:
+        return x
+    if last < 1:
+        raise ValueError(f"last is {last}, needs 1 or more")
+    return x[:, -last:]
 
 
 def leaf_name(path: KeyPath) -> str:
@@ -750,8 +759,7 @@ def forward(
     x = params["shared"]["weight"][decoder_input_ids]
     x, stores = decoder(params["decoder"], keep_2, x, keep, all_k, all_v, slots, stores)
     x = x / math.sqrt(60)
-    if last is not None:
-        x = x[:, -last:]
+    x = newest(x, last)
     logits = x @ params["shared"]["weight"].T
     if past_kv is not None:
         past_kv = past_kv.advance(stores, slots.shape[0])

@@ -1,7 +1,7 @@
 """t5 as a PyTorch module, written by axon 0.
 
 Made again by: axon compile t5
-Hash of the program and its configuration: 5ebe0d65a6f04915
+Hash of the program and its configuration: eb3379a6f2deef53
 """
 
 import json
@@ -290,6 +290,15 @@ def causal_mask(
     behind = slots[:, None] - torch.arange(count, device=slots.device)
     keep = behind >= 0 if window is None else (behind >= 0) & (behind < window)
     return keep[None, None] if real is None else keep & real[:, None, None, :]
+
+
+def newest(x: Tensor, last: int | None) -> Tensor:
+    """The last positions of `x` [B, S, ...], as many as asked for; all where it is None."""
+    if last is None:
+        return x
+    if last < 1:
+        raise ValueError(f"last is {last}, needs 1 or more")
+    return x[:, -last:]
 
 
 class TiedEmbedding(nn.Module):
@@ -912,8 +921,7 @@ class T5(EncoderDecoder):
         keep_2 = causal_mask(slots, key_count, decoder_attention_mask)
         x = F.embedding(decoder_input_ids, self.shared.weight)
         x = self.decoder(x, keep_2, keep, all_k, all_v, slots, stores) / math.sqrt(60)
-        if last is not None:
-            x = x[:, -last:]
+        x = newest(x, last)
         logits = tied_linear(x, self.shared)
         if past_kv is not None:
             past_kv.advance(slots.shape[0])

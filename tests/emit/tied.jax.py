@@ -1,7 +1,7 @@
 """llama as JAX functions, written by axon 0.
 
 Made again by: axon compile tied
-Hash of the program and its configuration: 082e3c3f8ee2776d
+Hash of the program and its configuration: b3b279648450e04f
 """
 
 import json
@@ -88,6 +88,15 @@ def rms_norm(x: Array, weight: Array | float = 1.0, eps: float = 1e-6) -> Array:
 def embed(ids: Array, weight: Array) -> Array:
     """Rows of the table: [...] -> [..., width]."""
     return weight[ids]
+
+
+def newest(x: Array, last: int | None) -> Array:
+    """The last positions of `x` [B, S, ...], as many as asked for; all where it is None."""
+    if last is None:
+        return x
+    if last < 1:
+        raise ValueError(f"last is {last}, needs 1 or more")
+    return x[:, -last:]
 
 
 def causal_keep(slots: Array, count: int, real: Array | None) -> Array:
@@ -513,8 +522,7 @@ def model(
     for i, layer_params in enumerate(params["layers"]):
         x, stores[i] = layer(layer_params, x, sin, cos, keep, slots, stores[i])
     x = rms_norm(x, **params["norm"], eps=1e-05)
-    if last is not None:
-        x = x[:, -last:]
+    x = newest(x, last)
     return x @ params["embed_tokens"]["weight"].T, stores
 
 

@@ -1,7 +1,7 @@
 """llama as a PyTorch module, written by axon 0.
 
 Made again by: axon compile tied
-Hash of the program and its configuration: 082e3c3f8ee2776d
+Hash of the program and its configuration: b3b279648450e04f
 """
 
 import json
@@ -275,6 +275,15 @@ def compiled_once(forward: Callable[P, R]) -> Callable[P, R]:
         return region(*args, **kwargs)
 
     return call
+
+
+def newest(x: Tensor, last: int | None) -> Tensor:
+    """The last positions of `x` [B, S, ...], as many as asked for; all where it is None."""
+    if last is None:
+        return x
+    if last < 1:
+        raise ValueError(f"last is {last}, needs 1 or more")
+    return x[:, -last:]
 
 
 class TiedEmbedding(nn.Module):
@@ -625,8 +634,7 @@ class Model(nn.Module):
         for layer, past in zip(self.layers, stores):
             x = layer(x, sin, cos, keep, slots, past)
         x = self.norm(x)
-        if last is not None:
-            x = x[:, -last:]
+        x = newest(x, last)
         return tied_linear(x, self.embed_tokens)
 
 

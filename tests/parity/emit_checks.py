@@ -293,6 +293,7 @@ def check_refusals(pair: Pair, prompt: list[int]) -> None:
             lambda: model.generate(ids, max_new_tokens=-1),
         ),
         "a share that is none": ("top_p", lambda: model.generate(ids, top_p=-1.0)),
+        "the last none": ("last is 0", lambda: model(ids, last=0)),
         "a prompt that the cache has no room for": (
             f"{count} positions",
             lambda: model(ids, use_cache=True, capacity=count - 1),

@@ -74,13 +74,13 @@ Result<void> Function::write_stores(const Step& step) {
   return {};
 }
 
-// Only the last positions go on: `if last is not None: x = x[:, -last:]`.
+// Only the last positions go on: `x = newest(x, last)`.
 void Function::narrow(const Operand& operand) {
   ValueId value = operand.as<graph::Ref>().value;
   scope_.settle({value});
   Expr name = py::atom(*scope_.name_of(value));
-  scope_.statement(
-      py::if_(expand("last is not None"), {py::assign(name, expand("{0}[:, -last:]", {name}))}));
+  p_.prelude.use("torch/newest");
+  scope_.statement(py::assign(name, expand("newest({0}, last)", {name})));
 }
 
 int32_t Function::store_within(BlockId id) const {

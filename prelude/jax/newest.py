@@ -1,0 +1,12 @@
+"""The positions at the end that a caller asks for."""
+
+from jax import Array
+
+
+def newest(x: Array, last: int | None) -> Array:
+    """The last positions of `x` [B, S, ...], as many as asked for; all where it is None."""
+    if last is None:
+        return x
+    if last < 1:
+        raise ValueError(f"last is {last}, needs 1 or more")
+    return x[:, -last:]
