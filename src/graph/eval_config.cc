@@ -8,8 +8,9 @@ namespace axon::graph {
 model::ConfigType asked_type(Op op) {
   switch (op) {
     case Op::ConfigInt:
-    case Op::ConfigDim:
       return model::ConfigType::Integer;
+    case Op::ConfigDim:
+      return model::ConfigType::Size;
     case Op::ConfigFloat:
       return model::ConfigType::Number;
     case Op::ConfigBool:

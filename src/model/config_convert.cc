@@ -21,6 +21,11 @@ std::optional<ConfigValue> integer(const ConfigValue& v) {
   return {};
 }
 
+std::optional<ConfigValue> size(const ConfigValue& v) {
+  auto out = integer(v);
+  return out && out->integer >= 0 ? out : std::nullopt;
+}
+
 std::optional<ConfigValue> number(const ConfigValue& v) {
   if (v.kind == Kind::Int) return ConfigValue::of(static_cast<double>(v.integer));
   if (v.kind == Kind::Float) return v;
@@ -48,6 +53,8 @@ std::optional<ConfigValue> converted(ConfigType type, const ConfigValue& value) 
   switch (type) {
     case ConfigType::Integer:
       return integer(value);
+    case ConfigType::Size:
+      return size(value);
     case ConfigType::Number:
       return number(value);
     case ConfigType::Truth:
@@ -66,6 +73,8 @@ std::string_view needed(ConfigType type) {
   switch (type) {
     case ConfigType::Integer:
       return "an integer";
+    case ConfigType::Size:
+      return "a size, an integer of 0 or more";
     case ConfigType::Number:
       return "a number";
     case ConfigType::Truth:

@@ -9,7 +9,7 @@
 
 namespace axon::model {
 
-enum class ConfigType : uint8_t { Integer, Number, Truth, Text, List, Any };
+enum class ConfigType : uint8_t { Integer, Size, Number, Truth, Text, List, Any };
 
 // Nothing where the value is of another kind and does not convert.
 std::optional<ConfigValue> converted(ConfigType type, const ConfigValue& value);

@@ -227,6 +227,7 @@ TEST(Evaluate, ConfigReadsConvertAndDefault) {
   inner.set("z", ConfigValue::null());
   inner.set("s", ConfigValue::of(std::string("12")));
   inner.set("b", ConfigValue::of(std::string("True")));
+  inner.set("m", ConfigValue::of(int64_t{-3}));
   config.set("a", inner);
   EvalOptions options;
   options.config = &config;
@@ -241,6 +242,9 @@ TEST(Evaluate, ConfigReadsConvertAndDefault) {
   EXPECT_EQ(ask(Op::ConfigInt, "a.s", none), "12");
   EXPECT_EQ(ask(Op::ConfigInt, "a.z", nine), "9");
   EXPECT_EQ(ask(Op::ConfigInt, "a.q", none), "RUN-CONFIG");
+  EXPECT_EQ(ask(Op::ConfigInt, "a.m", none), "-3");
+  EXPECT_EQ(ask(Op::ConfigDim, "a.m", none), "RUN-CONFIG-TYPE");
+  EXPECT_EQ(ask(Op::ConfigDim, "a.n", none), "4");
   EXPECT_EQ(ask(Op::ConfigFloat, "a.n", none), "4.0");
   EXPECT_EQ(ask(Op::ConfigBool, "a.b", none), "true");
   EXPECT_EQ(ask(Op::ConfigBool, "a.n", none), "RUN-CONFIG-TYPE");
