@@ -49,7 +49,7 @@ Result<std::vector<Stmt>> Function::round(int32_t index, const std::vector<std::
   first_store_ = -1;
   if (!weights_.scan) fill_lists(index);
   if (weights_.scan && !loop.makes.empty()) return_made(loop);
-  for (size_t i = 0; i < loop.carries.size(); ++i) leave(loop.carries[i], carried[i]);
+  leave(loop.carries, carried);
   scope_.redirect(around);
   return body;
 }

@@ -66,6 +66,15 @@ std::optional<Expr> Function::expression(const graph::Node& node) {
   return expand("tied_linear({0}, {1})", {value(node.inputs[1]), table.items[0]});
 }
 
+// `F.rms_norm` is told the width.
+DimId Function::spelled(const graph::Node& node) const {
+  if (node.op != Op::Rmsnorm && node.op != Op::FusedRmsNorm) return {};
+  const auto* x = node.inputs[0].get<graph::Ref>();
+  if (!x) return {};
+  const std::vector<DimId> shape = p_.types.dims_of(p_.joined.values[x->value].type);
+  return shape.empty() ? DimId{} : shape.back();
+}
+
 // Sines and cosines that rotations alone read have the model's element type.
 std::optional<Expr> Function::rounded_factor(const graph::Node& node, std::optional<Expr> made) {
   bool factor = p_.is_root(id_) && made && node.outputs.size() == 1 &&
@@ -211,7 +220,7 @@ Result<void> Function::loop(int32_t index) {
   AXON_TRY_VOID(write_items(loop.items));
   in_store_loop_ = false;
   fill_lists(index);
-  for (size_t i = 0; i < loop.carries.size(); ++i) leave(loop.carries[i], carried[i]);
+  leave(loop.carries, carried);
   scope_.redirect(around);
   for (ValueId value : outer) scope_.add_use(value, -1);
   scope_.statement(loop_head(index, std::move(body)));

@@ -284,9 +284,10 @@ std::optional<Expr> row(const Node& node, RowContext& context) {
     case Op::FusedRope:
       return rope(node, context);
     case Op::Topk: {
+      const char* text =
+          is_true(node.inputs[3]) ? "{0}.topk({1}, {2})" : "{0}.topk({1}, {2}, largest=False)";
       Expr x = context.value(node.inputs[0]);
-      return expand("{0}.topk({1}, {2})",
-                    {x, context.value(node.inputs[1]), context.value(node.inputs[2])});
+      return expand(text, {x, context.value(node.inputs[1]), context.value(node.inputs[2])});
     }
     case Op::Softmax:
       return softmax(node, context);

@@ -44,6 +44,8 @@ class BlockWriter : public RowContext {
   virtual Result<void> loop(int32_t index) = 0;
   virtual Result<void> write_stores(const Step& step) = 0;
   virtual void keep(const Step& step) = 0;  // of kind Keep or Bias
+  // A size that the expression spells out although no operand is it; mostly none.
+  virtual DimId spelled(const graph::Node&) const { return {}; }
   // Only the last positions of what the head reads go on.
   virtual void narrow(const graph::Operand& operand) = 0;
 
@@ -57,7 +59,7 @@ class BlockWriter : public RowContext {
   // Values from outside of a loop that its rounds read: they live through all rounds.
   std::vector<graph::ValueId> outer_values(int32_t loop) const;
   std::string enter(const LoopBlock::Carry& carry);  // the name of a carried value
-  void leave(const LoopBlock::Carry& carry, const std::string& name);
+  void leave(const std::vector<LoopBlock::Carry>& carries, const std::vector<std::string>& names);
   // Lists of what the rounds make: empty ones before the loop, one more element in each round.
   void open_lists(int32_t loop, const py::Expr& type);
   void fill_lists(int32_t loop);

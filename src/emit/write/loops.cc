@@ -1,5 +1,6 @@
 // Carried values and settings of kept loops.
 #include <algorithm>
+#include <set>
 
 #include "emit/write/block_writer.h"
 
@@ -113,12 +114,28 @@ std::string BlockWriter::enter(const LoopBlock::Carry& carry) {
   return name;
 }
 
-void BlockWriter::leave(const LoopBlock::Carry& carry, const std::string& name) {
-  Built built = scope_.use(carry.result);
-  scope_.spend(built);
-  if (built.expr != py::atom(name))
-    scope_.statement(py::assign(py::atom(name), std::move(built.expr)));
-  scope_.bind(carry.out, name);
+// The names take the results at once: what one of them is may be the old value of another.
+void BlockWriter::leave(const std::vector<LoopBlock::Carry>& carries,
+                        const std::vector<std::string>& names) {
+  std::vector<Expr> targets, results;
+  std::set<std::string> given;
+  bool apart = true;  // one statement after the other does
+  for (size_t i = 0; i < carries.size(); ++i) {
+    Built built = scope_.use(carries[i].result);
+    for (ValueId value : built.reads) {
+      const std::string* name = scope_.name_of(value);
+      apart = apart && !(name && given.count(*name) > 0);
+    }
+    scope_.spend(built);
+    if (built.expr == py::atom(names[i])) continue;
+    given.insert(names[i]);
+    targets.push_back(py::atom(names[i]));
+    results.push_back(std::move(built.expr));
+  }
+  if (!apart) targets = {py::tuple(std::move(targets))}, results = {py::tuple(std::move(results))};
+  for (size_t i = 0; i < targets.size(); ++i)
+    scope_.statement(py::assign(std::move(targets[i]), std::move(results[i])));
+  for (size_t i = 0; i < carries.size(); ++i) scope_.bind(carries[i].out, names[i]);
 }
 
 }  // namespace axon::emit

@@ -196,6 +196,11 @@ void find_rope_factors(Program& p) {
   }
   for (const auto& [name, operand] : p.joined.outputs) add(others, operand);
   std::erase_if(p.rope_factors, [&](int32_t value) { return others.count(value) != 0; });
+  // They take the type of the parameters, where there are some.
+  bool any = false;
+  for (size_t i = 0; i < p.outline.blocks.size(); ++i)
+    any = any || !p.outline.blocks[p.outline.blocks.id_at(i)].params.empty();
+  if (!any) p.rope_factors.clear();
 }
 
 void find_sizes(Program& p) {
