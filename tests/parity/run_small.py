@@ -1,23 +1,25 @@
 #!/usr/bin/env python3
-"""Runs small emitted PyTorch modules beside the native runtime: run_small.py AXON.
+"""Runs small emitted programs beside the native runtime: run_small.py AXON [--target torch|jax].
 
-Each program of tests/emit/small says its inputs in lines `-- input NAME DTYPE SIZES`. They hold what no family
+PyTorch runs here, JAX where it is installed; both without --target. Each program of tests/emit/small says its inputs in lines `-- input NAME DTYPE SIZES`. They hold what no family
 does: loops whose carried values are one another's, sizes that only the call gives, options of operations.
 """
 
+import argparse
 import json
 import pathlib
+import subprocess
 import sys
 import tempfile
 
 import numpy as np
 
 HERE = pathlib.Path(__file__).resolve().parent
-sys.path.insert(0, str(HERE))
+sys.path[:0] = [str(HERE), str(HERE.parents[1] / "scripts")]
 
+import dev  # noqa: E402
 from binary import Axon, Failure  # noqa: E402 first: it says where axon_verify is
-from axon_verify import torch_target  # noqa: E402
-from axon_verify.targets import Request  # noqa: E402
+from axon_verify.targets import Request, load  # noqa: E402
 from checkpoints import Tally  # noqa: E402
 from safetensors.numpy import load_file, save_file  # noqa: E402
 
@@ -48,8 +50,8 @@ def checkpoint(folder: pathlib.Path) -> pathlib.Path:
     return folder
 
 
-def check(axon: Axon, program: pathlib.Path) -> None:
-    """Outputs of the emitted module are those of the native runtime, by name."""
+def check(axon: Axon, program: pathlib.Path, target: str) -> None:
+    """Outputs of the emitted file are those of the native runtime, by name."""
     with tempfile.TemporaryDirectory(dir=axon.scratch) as place:
         scratch = pathlib.Path(place)
         folder, options = checkpoint(scratch / program.stem), ("--program", program)
@@ -58,7 +60,7 @@ def check(axon: Axon, program: pathlib.Path) -> None:
         save_file(inputs, given)
         axon.call("forward", folder, *options, "--inputs", given, "-o", made)
         request = Request(folder, tuple(map(str, options)))
-        found = torch_target.load(axon, request, scratch).outputs(inputs)
+        found = load(target, axon, request, scratch).outputs(inputs)
         compare(found, load_file(made))
 
 
@@ -75,14 +77,29 @@ def compare(found: dict[str, np.ndarray], want: dict[str, np.ndarray]) -> None:
             raise Failure(f"{name} is off by {off:.3g}")
 
 
-def main() -> int:
+def run(path: str, target: str) -> int:
     """Every program is a check."""
     with tempfile.TemporaryDirectory() as scratch:
-        axon = Axon(pathlib.Path(sys.argv[1]).resolve(), pathlib.Path(scratch))
+        axon = Axon(pathlib.Path(path).resolve(), pathlib.Path(scratch))
         tally = Tally()
         for program in sorted(PROGRAMS.glob("*.axon")):
-            tally.check(program.stem, lambda p=program: check(axon, p))
+            name = f"{program.stem} {target}"
+            tally.check(name, lambda p=program: check(axon, p, target))
         return tally.finish()
+
+
+def main() -> int:
+    """Both targets, each where its framework is."""
+    parser = argparse.ArgumentParser()
+    parser.add_argument("axon")
+    parser.add_argument("--target", choices=("torch", "jax"))
+    args = parser.parse_args()
+    if args.target:
+        return run(args.axon, args.target)
+    python = dev.environment("jax") / "bin" / "python"
+    words = [str(python), __file__, args.axon, "--target", "jax"]
+    elsewhere = subprocess.run(words, check=False).returncode
+    return run(args.axon, "torch") or elsewhere
 
 
 if __name__ == "__main__":

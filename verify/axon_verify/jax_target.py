@@ -83,8 +83,11 @@ class Jax:
 
 
 def given(inputs: dict[str, np.ndarray]) -> dict[str, jax.Array]:
-    """Inputs as the functions take them: whole numbers have 32 bits."""
-    return {name: jnp.asarray(value, jnp.int32) for name, value in inputs.items()}
+    """Inputs as the functions take them: whole numbers have 32 bits, and real ones too."""
+    return {
+        name: jnp.asarray(value, jnp.float32 if value.dtype.kind == "f" else jnp.int32)
+        for name, value in inputs.items()
+    }
 
 
 def arrays(out) -> dict[str, np.ndarray]:

@@ -48,6 +48,20 @@ std::optional<Expr> Function::expression(const graph::Node& node) {
   return row(node, weights_, *this);
 }
 
+// An expansion says the sizes that stay.
+std::vector<DimId> Function::spelled(const graph::Node& node) const {
+  if (node.op != Op::Expand) return {};
+  const auto *x = node.inputs[0].get<graph::Ref>(), *sizes = node.inputs[1].get<graph::Ref>();
+  const graph::Node* list = sizes ? p_.joined.producer(sizes->value) : nullptr;
+  if (!x || !list || list->op != Op::CoreList) return {};
+  std::vector<DimId> own = p_.types.dims_of(p_.joined.values[x->value].type), out;
+  for (size_t i = 0; i < own.size(); ++i) {
+    const auto* size = list->inputs[list->inputs.size() - own.size() + i].get<graph::LitInt>();
+    if (size && size->value == -1) out.push_back(own[i]);
+  }
+  return out;
+}
+
 Expr Function::param(const std::string& path) {
   auto foreign = foreign_.find(path);
   if (foreign != foreign_.end()) return py::atom(foreign->second);

@@ -42,6 +42,7 @@ class Function : public BlockWriter {
   // function.cc
   std::string_view target() const override { return "jax"; }
   std::optional<py::Expr> expression(const graph::Node& node) override;
+  std::vector<DimId> spelled(const graph::Node& node) const override;
   Result<void> call(BlockId called) override;
   void bind_results(BlockId called, Built built);
   py::Expr subtree(BlockId called) const;

@@ -164,14 +164,15 @@ Expr dtype_value(const Node& node, RowContext& context) {
   return py::attribute(expand("jnp.finfo({0}.dtype)", {x}), text_of(node.inputs[1], context));
 }
 
-// The framework knows the last axis and the largest only.
+// The framework knows the last axis only.
 std::optional<Expr> topk(const Node& node, RowContext& context) {
   const auto* axis = node.inputs[2].get<graph::LitInt>();
   int64_t rank = static_cast<int64_t>(context.shape(node.inputs[0]).size());
   if (!axis || (axis->value != -1 && axis->value != rank - 1)) return std::nullopt;
-  if (!is_true(node.inputs[3])) return std::nullopt;
-  Expr x = context.value(node.inputs[0]);
-  return expand("lax.top_k({0}, {1})", {x, context.value(node.inputs[1])});
+  const bool largest = is_true(node.inputs[3]);
+  if (!largest) context.helper("jax/bottom_k");
+  Expr x = context.value(node.inputs[0]), count = context.value(node.inputs[1]);
+  return expand(largest ? "lax.top_k({0}, {1})" : "bottom_k({0}, {1})", {x, count});
 }
 
 Expr softmax(const Node& node, RowContext& context) {

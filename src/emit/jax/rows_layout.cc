@@ -1,6 +1,7 @@
 // Reshaping, slicing and joining as JAX expressions.
 #include "emit/jax/rows_layout.h"
 
+#include "emit/py/print.h"
 #include "emit/py/template.h"
 
 namespace axon::emit::jax {
@@ -97,10 +98,16 @@ Expr concat(const Node& node, RowContext& context) {
                 {py::tuple(std::move(parts)), axis_word(context.value(node.inputs[2]))});
 }
 
-// Leading axes may be new; the sizes that are kept say so by their own.
+// Leading axes may be new; those that stay, -1, are said by their own sizes.
 Expr expanded(const Node& node, RowContext& context) {
   Expr x = context.value(node.inputs[0]);
-  return expand("jnp.broadcast_to({0}, {1})", {x, py::tuple(context.items(node.inputs[1]))});
+  std::vector<Expr> sizes = context.items(node.inputs[1]);
+  const std::vector<DimId> own = context.shape(node.inputs[0]);
+  for (size_t i = 0; i < own.size(); ++i) {
+    Expr& size = sizes[sizes.size() - own.size() + i];
+    if (py::flat(size) == "-1") size = context.dim(own[i]);
+  }
+  return expand("jnp.broadcast_to({0}, {1})", {x, py::tuple(std::move(sizes))});
 }
 
 }  // namespace

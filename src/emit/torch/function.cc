@@ -67,12 +67,12 @@ std::optional<Expr> Function::expression(const graph::Node& node) {
 }
 
 // `F.rms_norm` is told the width.
-DimId Function::spelled(const graph::Node& node) const {
+std::vector<DimId> Function::spelled(const graph::Node& node) const {
   if (node.op != Op::Rmsnorm && node.op != Op::FusedRmsNorm) return {};
   const auto* x = node.inputs[0].get<graph::Ref>();
   if (!x) return {};
   const std::vector<DimId> shape = p_.types.dims_of(p_.joined.values[x->value].type);
-  return shape.empty() ? DimId{} : shape.back();
+  return shape.empty() ? shape : std::vector<DimId>{shape.back()};
 }
 
 // Sines and cosines that rotations alone read have the model's element type.

@@ -35,7 +35,7 @@ class Function : public BlockWriter {
   // function.cc
   std::string_view target() const override { return "torch"; }
   std::optional<py::Expr> expression(const graph::Node& node) override;
-  DimId spelled(const graph::Node& node) const override;
+  std::vector<DimId> spelled(const graph::Node& node) const override;
   Result<void> call(BlockId called) override;
   void call_joint(const Joint& joint);
   Result<void> loop(int32_t index) override;

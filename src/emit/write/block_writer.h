@@ -44,8 +44,8 @@ class BlockWriter : public RowContext {
   virtual Result<void> loop(int32_t index) = 0;
   virtual Result<void> write_stores(const Step& step) = 0;
   virtual void keep(const Step& step) = 0;  // of kind Keep or Bias
-  // A size that the expression spells out although no operand is it; mostly none.
-  virtual DimId spelled(const graph::Node&) const { return {}; }
+  // Sizes that the expression spells out although no operand is one; mostly none.
+  virtual std::vector<DimId> spelled(const graph::Node&) const { return {}; }
   // Only the last positions of what the head reads go on.
   virtual void narrow(const graph::Operand& operand) = 0;
 

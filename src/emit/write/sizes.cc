@@ -62,7 +62,7 @@ std::vector<SymbolId> BlockWriter::mentioned_sizes() {
     if (step.kind != Step::Kind::Node || step.node.op == Op::FusedAttention) continue;
     if (step.node.op == Op::Slice && slice_of_slots(step.node)) continue;
     for (const Operand& input : step.node.inputs) add_operand(add_operand, input);
-    if (DimId more = spelled(step.node); more.valid()) {
+    for (DimId more : spelled(step.node)) {
       for (SymbolId s : dims_.symbols(more)) add(s);
     }
   }
