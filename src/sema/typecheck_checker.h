@@ -4,6 +4,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -30,6 +31,7 @@ class Checker {
   std::vector<TypedConstraint> constraints_of(Frame& f);
   void check_body(Frame& f);
   void apply_return(Frame& f);
+  bool has_error(TypeId type) const;
 
   // typecheck_types.cc: types as written
   TypeId type_of(Frame& f, syntax::TypeExprId id);
@@ -138,6 +140,7 @@ class Checker {
   static NameId home_of(const syntax::Definition& def);
   std::string title(const syntax::Definition& def) const;
   void note_type(Frame& f, Diagnostic& report, Span where, TypeId type);
+  Diagnostic* report_remainder(Frame& f, const Mismatch& m, const std::string& what, Span span);
 
   // typecheck_present.cc: results in each definition's own names
   void present(Frame& f);
@@ -157,8 +160,10 @@ class Checker {
   std::map<SymbolId, DimId> rigid_meanings_;
   std::map<std::string, std::unique_ptr<Summary>> memo_;
   std::vector<int> summaries_;  // how many there are of each definition
-  int depth_ = 0;               // nested checks
-  std::vector<int> running_;    // checks of each definition in progress
+  bool unread_ = false;         // some value of the program stands for text that cannot be read
+  std::set<size_t> told_constants_;  // that are no sizes, though types have their names
+  int depth_ = 0;                    // nested checks
+  std::vector<int> running_;         // checks of each definition in progress
   TypedProgram out_;
 };
 

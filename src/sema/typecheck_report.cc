@@ -4,6 +4,7 @@
 #include "ops/signature.h"
 #include "sema/typecheck_checker.h"
 #include "support/check.h"
+#include "types/rests.h"
 
 namespace axon::sema::types {
 
@@ -103,6 +104,20 @@ std::string value_text(Frame& f, DimId dim) {
 
 }  // namespace
 
+// A remainder that should be 0: what does not divide what.
+Diagnostic* Checker::report_remainder(Frame& f, const Mismatch& m, const std::string& what,
+                                      Span span) {
+  const auto sides = remainder_of(d_, m.left_dim);
+  if (!sides || d_.as_integer(m.right_dim) != 0) return nullptr;
+  auto text = [&](DimId dim) {
+    const auto value = f.u.value(dim);
+    const std::string name = show(f, dim);
+    return value && !d_.as_integer(dim) ? name + " (" + std::to_string(*value) + ")" : name;
+  };
+  return report(f, Diag::TypeDim, span,
+                {what, text(sides->first), "a multiple of " + text(sides->second)});
+}
+
 Diagnostic* Checker::report_mismatch(Frame& f, const Mismatch& m, const std::string& place,
                                      Span span,
                                      std::optional<std::pair<Diag, std::vector<DiagArg>>> otherwise,
@@ -128,9 +143,11 @@ Diagnostic* Checker::report_mismatch(Frame& f, const Mismatch& m, const std::str
                  {what, show(f, m.left), axes(m.left), show(f, m.right), axes(m.right)});
       break;
     case Mismatch::Kind::Dim:
+      if ((d = report_remainder(f, m, what, span))) break;
       d = report(f, Diag::TypeDim, span, {what, show(f, m.left_dim), show(f, m.right_dim)});
       break;
     case Mismatch::Kind::DimConst:
+      if ((d = report_remainder(f, m, what, span))) break;
       d = report(f, Diag::TypeDimConst, span,
                  {what, show(f, m.left_dim), show(f, m.right_dim), value_text(f, m.left_dim),
                   value_text(f, m.right_dim)});

@@ -36,6 +36,12 @@ void collect(const Tree& tree, int sign, DimTable& dims, std::vector<Rest>& out)
 
 }  // namespace
 
+std::optional<std::pair<DimId, DimId>> remainder_of(DimTable& dims, DimId dim) {
+  const Tree tree = dims.tree(dim);
+  if (tree.kind != Tree::Kind::Mod || tree.operands.size() != 2) return {};
+  return std::pair{dim_of(tree.operands[0], dims), dim_of(tree.operands[1], dims)};
+}
+
 std::vector<Rest> rests_of(DimTable& dims, DimId dim) {
   std::vector<Rest> out;
   if (dims.rounds(dim)) collect(dims.tree(dim), 1, dims, out);

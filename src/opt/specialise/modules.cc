@@ -425,7 +425,11 @@ TreeId Specialiser::report(Diag id, std::vector<DiagArg> args) {
 
 TreeId Specialiser::fail(std::string_view why) {
   std::string what = node_ ? fmt::format("`{}`", axon::spelling(node_->op)) : "this program";
-  if (frame_) what += fmt::format(" in `{}`", names_.text(graph_[frame_->id].name));
+  // A branch or a loop's body has a module of its own, which is no name that anybody wrote.
+  const NameId written = node_ ? node_->source : NameId{};
+  if (frame_)
+    what +=
+        fmt::format(" in `{}`", names_.text(written.valid() ? written : graph_[frame_->id].name));
   return report(Diag::PlanUnsupported, {std::move(what), why});
 }
 

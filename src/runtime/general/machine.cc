@@ -75,6 +75,21 @@ Result<std::optional<std::vector<Datum>>> Machine::run(RoutineId routine, Data i
   return std::optional<Data>(std::move(*out));
 }
 
+namespace {
+
+// Where in the program's text, if that is known, else in which routine: branches and bodies of
+// loops are routines that nobody gave their names.
+std::string place_of(const GeneralInstr& instr, const Routine& routine) {
+  constexpr std::string_view kOperator = "core.binary.";
+  std::string_view what =
+      instr.code == GeneralCode::Apply ? spelling(instr.op) : spelling(instr.code);
+  if (what.substr(0, kOperator.size()) == kOperator) what.remove_prefix(kOperator.size());
+  return "at `" + std::string(what) + "`" +
+         (instr.source.empty() ? " in `" + routine.name + "`" : ", " + instr.source);
+}
+
+}  // namespace
+
 Result<std::vector<Datum>> Machine::call(RoutineId id, Data inputs, bool entry) {
   const Routine& r = program_->routines[id];
   Frame frame{r, Data(static_cast<size_t>(r.registers)), Data(r.sources.size()), Sizes(*program_)};
@@ -85,10 +100,7 @@ Result<std::vector<Datum>> Machine::call(RoutineId id, Data inputs, bool entry) 
     auto done = step(frame, instr);
     if (done) continue;
     if (done.error().hint.empty()) {
-      const std::string_view what =
-          instr.code == GeneralCode::Apply ? spelling(instr.op) : spelling(instr.code);
-      done.error().hint = "at " + std::string(what) + " in `" + r.name + "`" +
-                          (instr.source.empty() ? "" : ", " + instr.source);
+      done.error().hint = place_of(instr, r);
     }
     return std::move(done.error());
   }
