@@ -1,4 +1,5 @@
-// Takes definitions with errors out of a program, with all that mentions them, and checks the rest.
+// Takes what has an error out of a program, and checks the rest: a value where only that is wrong,
+// a whole definition with all that mentions it where its head is.
 #include "driver/later_errors.h"
 
 #include <algorithm>
@@ -7,6 +8,7 @@
 #include <utility>
 
 #include "driver/source_pieces.h"
+#include "sema/unread.h"
 #include "support/text.h"
 
 namespace axon::driver {
@@ -37,8 +39,15 @@ bool is_unknown_name(Diag id) {
 
 // Errors after which the front end went on with what was certainly meant.
 bool is_mended(const Diagnostic& d) {
-  return !d.fixes.empty() &&
-         (d.id == Diag::ParSyntax || d.id == Diag::LexChar || d.id == Diag::LoadNotFound);
+  return !d.fixes.empty() && (d.id == Diag::ParSyntax || d.id == Diag::ParUnary ||
+                              d.id == Diag::LexChar || d.id == Diag::LoadNotFound);
+}
+
+// Errors about the statements of a body: its head is as it was meant.
+bool is_of_a_body(Diag id) {
+  return id == Diag::AstNoReturn || id == Diag::AstUnreachable || id == Diag::AstReturnInLoop ||
+         id == Diag::AstYield || id == Diag::AstScopeArity || id == Diag::AstLoopArity ||
+         id == Diag::FlatMixedReturn || id == Diag::LayEmptyDo || id == Diag::LayDedent;
 }
 
 class Survey {
@@ -80,6 +89,7 @@ class Survey {
       for (const Diagnostic& d : errors) less |= take_out(d);
       if (!less && round > 0) return;
       spread();
+      check_names(told);
       const sema::LoadedModules part = what_is_left();
       session_.sink = DiagSink();
       const bool last = run_stages(part);
@@ -93,16 +103,46 @@ class Survey {
     }
   }
 
+  // Names are looked up in what mentions lost ones, too.
+  void check_names(DiagSink& told) {
+    constexpr int kRounds = 4;
+    for (int round = 0; round < kRounds; ++round) {
+      session_.sink = DiagSink();
+      sema::resolve(what_has_names(), {main_, true}, session_);
+      std::vector<Diagnostic> errors;
+      for (const Diagnostic& d : session_.sink.all()) {
+        const bool of_use = d.id == Diag::ResUnknown || d.id == Diag::ResPlaceholder ||
+                            d.id == Diag::ResNotCallable || d.id == Diag::ResDiscard;
+        const Definition* def = definition_at(d.span);
+        const bool broken = def && broken_.count(session_.names.text(def->name)) > 0;
+        if (of_use && !broken) errors.push_back(d);
+      }
+      bool less = false;
+      for (const Diagnostic& d : errors) tell_once(told, d);
+      for (const Diagnostic& d : errors) less |= take_out(d);
+      if (!less) return;
+      spread();
+    }
+  }
+
   using Place = std::tuple<Diag, int32_t, int32_t, int32_t>;
   static Place place_of(const Diagnostic& d) {
     return {d.id, d.span.file.index, d.span.begin, d.span.end};
   }
 
   void tell(DiagSink& told, const Diagnostic& d) {
-    const bool unsure = unsure_ || unsure_files_.count(d.span.file.index) > 0;
-    if (of_the_whole(d.id) || mentions_lost(d) || (unsure && is_unknown_name(d.id))) return;
     const Definition* def = definition_at(d.span);
-    if (def && lost_.count(session_.names.text(def->name))) return;
+    // A name that only one branch gives is missed behind them, which has been told.
+    if (d.id == Diag::FlatMixedReturn && def && !sema::unread_in(*def, session_.ast).empty())
+      return;
+    if (!def || !lost_.count(session_.names.text(def->name))) tell_once(told, d);
+  }
+
+  void tell_once(DiagSink& told, const Diagnostic& d) {
+    const int32_t file = d.span.file.index;
+    const bool unsure = unsure_ || unsure_files_.count(file) > 0 || blind_.count(file) > 0;
+    if (of_the_whole(d.id) || mentions_lost(d) || (unsure && is_unknown_name(d.id))) return;
+    if (is_unknown_name(d.id) && is_in_unread(d)) return;
     if (!places_.insert(place_of(d)).second) return;
     Diagnostic& added = told.report(d.id, d.span, d.args);
     added.notes = d.notes;
@@ -119,10 +159,32 @@ class Survey {
     return false;
   }
 
-  const Definition* definition_at(Span span) const {
-    for (const sema::LoadedModule& module : rest_.modules) {
+  // What could not be read may have bound the name, or was told because of it.
+  bool is_in_unread(const Diagnostic& d) {
+    const Definition* def = definition_at(d.span);
+    if (!def) return false;
+    std::string name = d.args[0].text;
+    const bool no_module = std::any_of(d.notes.begin(), d.notes.end(), [](const DiagNote& note) {
+      return note.id == Note::NoteHere && starts_with(note.args[0].text, "no module");
+    });
+    if (no_module) name = name.substr(0, name.find('.'));
+    return is_unread_word(*def, name.substr(name.rfind('.') + 1));
+  }
+
+  bool is_unread_word(const Definition& def, std::string_view word) const {
+    for (Span where : sema::unread_in(def, session_.ast)) {
+      const std::string_view text = session_.files.text(where.file);
+      const std::vector<std::string_view> words = words_in(text.substr(
+          static_cast<size_t>(where.begin), static_cast<size_t>(where.end - where.begin)));
+      if (std::binary_search(words.begin(), words.end(), word)) return true;
+    }
+    return false;
+  }
+
+  Definition* definition_at(Span span) {
+    for (sema::LoadedModule& module : rest_.modules) {
       if (module.module.file != span.file) continue;
-      const std::vector<Definition>& all = module.module.definitions;
+      std::vector<Definition>& all = module.module.definitions;
       auto after = std::partition_point(all.begin(), all.end(), [&](const Definition& def) {
         return def.span.begin <= span.begin;
       });
@@ -183,7 +245,8 @@ class Survey {
       const int32_t file = module.module.file.index;
       for (const Definition& def : module.module.definitions) {
         made.insert({file, session_.names.text(def.name)});
-        if (def.damaged) lose(session_.names.text(def.name));
+        if (!is_function(def) && !sema::unread_in(def, session_.ast).empty())
+          lose(session_.names.text(def.name));
       }
       for (const auto& alias : module.module.aliases)
         made.insert({file, session_.names.text(alias.name)});
@@ -204,8 +267,14 @@ class Survey {
       return note.id == Note::NoteHere && note.span.begin == piece.begin;
     });
     if (told && line.find("import") == line.npos) return false;
-    return piece.kind == Piece::Kind::Definition && line.find('=') == line.npos &&
-           line.find("::") == line.npos && line.find("<-") == line.npos;
+    return piece.kind == Piece::Kind::Definition && !begins_statement(piece.name) &&
+           line.find('=') == line.npos && line.find("::") == line.npos &&
+           line.find("<-") == line.npos;
+  }
+
+  bool is_foreign_comment(const Piece& piece) const {
+    const char first = session_.files.text(piece.file)[static_cast<size_t>(piece.begin)];
+    return piece.name.empty() && std::string_view("/*\"#").find(first) != std::string_view::npos;
   }
 
   // Where the first word may have been meant as a keyword, the second is the name.
@@ -225,13 +294,42 @@ class Survey {
     return !second.empty() && lose(second);
   }
 
+  // Items that the parser may have taken for lines of the one around them.
+  bool lose_inner(const Diagnostic& d) {
+    const Piece* piece = pieces_.at(d.span);
+    bool less = false;
+    if (!piece) return less;
+    for (std::string_view name : inner_names(*piece, session_.files.text(piece->file))) {
+      if (name != piece->name) less |= lose(name);
+    }
+    return less;
+  }
+
+  // A constant is also a size: of what mentions it nothing can be said.
+  static bool is_function(const Definition& def) {
+    return !def.is_global && !(def.params.empty() && def.path_params.empty());
+  }
+
   // Whether something less is left of the program without what the error is about.
   bool take_out(const Diagnostic& d) {
     if (!d.span.valid()) return of_the_whole(d.id);
     if (is_mended(d)) return false;
     if (std::find(files_.begin(), files_.end(), d.span.file) == files_.end()) return false;
     bool less = of_the_whole(d.id);
-    if (const Definition* def = definition_at(d.span)) less |= lose(session_.names.text(def->name));
+    if (Definition* def = definition_at(d.span); def && is_function(*def)) {
+      if (sema::is_unread_at(*def, d.span, session_.ast)) return less | lose_inner(d);
+      const bool yields = is_unread_word(*def, "yield");
+      if (sema::take_out_value(*def, d.span, session_)) {
+        // A `yield` on a line that continues another: of that loop nothing is known.
+        const bool loop = !yields && is_unread_word(*def, "yield");
+        return !loop || sema::take_out_body(*def, session_);
+      }
+      if (is_of_a_body(d.id)) return sema::take_out_body(*def, session_);
+    }
+    if (const Definition* def = definition_at(d.span)) {
+      broken_.emplace(session_.names.text(def->name));
+      less |= lose(session_.names.text(def->name));
+    }
     unsure_ |= is_of_a_name(d.id);
     if (d.id == Diag::AstSigName) {  // the definition that stands there has lost its signature
       for (std::string_view word : words_in(d.args[1].text)) less |= lose(word);
@@ -239,6 +337,8 @@ class Survey {
     const Piece* piece = pieces_.at(d.span);
     const bool named = piece && !(piece->name.empty() && (piece->kind == Piece::Kind::Definition ||
                                                           piece->kind == Piece::Kind::Alias));
+    // A comment of another language defines nothing.
+    if (piece && is_foreign_comment(*piece)) return less;
     // What it was to define is not known.
     if (!named || d.id == Diag::LayTop) return less | lose_file(d.span.file);
     if (d.id == Diag::ParSyntax && may_import(d, *piece))
@@ -246,9 +346,8 @@ class Survey {
     switch (piece->kind) {
       case Piece::Kind::Definition:
       case Piece::Kind::Alias:
-        less |= lose(piece->name) | lose_misspelt(d, *piece);
-        for (std::string_view name : inner_names(*piece, session_.files.text(piece->file)))
-          less |= lose(name);
+        broken_.emplace(piece->name);
+        less |= lose(piece->name) | lose_misspelt(d, *piece) | lose_inner(d);
         break;
       case Piece::Kind::Import:
         less |= take_out_import(d, *piece);
@@ -267,12 +366,17 @@ class Survey {
     bool less = false;
     if (d.id == Diag::ResImportMember) {
       for (std::string_view word : words_in(d.args[1].text)) less |= lose(word);
+      for (const DiagNote& note : d.notes) {  // what it was most likely meant to be
+        for (std::string_view word : words_in(note.args[0].text)) less |= lose(word);
+      }
       return less;
     }
     std::string_view text = session_.files.text(piece.file);
     auto cut = [&](int32_t begin, int32_t end) {
       return text.substr(static_cast<size_t>(begin), static_cast<size_t>(end - begin));
     };
+    if (cut(d.span.begin, d.span.end) == "*")  // any name may be one of that module's
+      return unsure_files_.insert(piece.file.index).second;
     std::string_view said = cut(piece.begin, piece.end);
     if (d.id == Diag::LoadNotFound) said = cut(d.span.begin, d.span.end);
     for (std::string_view word : words_in(said)) {
@@ -309,6 +413,31 @@ class Survey {
   }
 
   // ---- what is left ------------------------------------------------------------------------
+
+  // All that the parser made something of. Where it did not, a name stands for anything.
+  sema::LoadedModules what_has_names() const {
+    sema::LoadedModules out = rest_;
+    std::set<std::string, std::less<>> missing = lost_;
+    for (sema::LoadedModule& loaded : out.modules) {
+      if (loaded.from_library) continue;
+      for (const Definition& def : loaded.module.definitions)
+        missing.erase(std::string(session_.names.text(def.name)));
+      std::erase_if(loaded.module.aliases, [&](const syntax::TypeAlias& alias) {
+        return lost_.count(session_.names.text(alias.name)) > 0;
+      });
+      std::erase_if(loaded.module.exports, [&](const syntax::ImportMember& member) {
+        return no_exports_ || no_export_.count(session_.names.text(member.name)) > 0;
+      });
+    }
+    for (const std::string& name : missing) {
+      Definition any;
+      any.name = session_.names.intern(name);
+      any.origin = out.modules.back().module.file;
+      any.body_expr = session_.ast.add(syntax::Expr{syntax::Null{true}, {}});
+      out.modules.back().module.definitions.push_back(std::move(any));
+    }
+    return out;
+  }
 
   sema::LoadedModules what_is_left() const {
     sema::LoadedModules out = rest_;
@@ -383,6 +512,7 @@ class Survey {
   SourcePieces pieces_;
   std::string main_;
   std::set<std::string, std::less<>> lost_;       // names that nothing is known of
+  std::set<std::string, std::less<>> broken_;     // those whose own text has an error in its head
   std::set<std::string, std::less<>> no_export_;  // exported, but not there
   std::set<int32_t> blind_;                       // files in which any name may be lost
   std::set<int32_t> unsure_files_;                // where any unknown name may be meant well

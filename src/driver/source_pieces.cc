@@ -52,6 +52,11 @@ Piece head_of(std::string_view line) {
 
 }  // namespace
 
+bool begins_statement(std::string_view word) {
+  constexpr std::string_view kWords[] = {"return", "yield", "for", "if", "else", "then"};
+  return std::find(std::begin(kWords), std::end(kWords), word) != std::end(kWords);
+}
+
 std::vector<std::string_view> words_in(std::string_view text) {
   std::vector<std::string_view> out;
   char quote = 0;
@@ -89,7 +94,10 @@ std::vector<std::string_view> inner_names(const Piece& piece, std::string_view t
     std::string_view name = word_at(line, begin);
     const size_t after = skip_blanks(line, begin + name.size());
     const size_t equal = line.find(" = "), arrow = line.find("<-");
-    if (line.substr(after, 2) == "::" || (equal != line.npos && equal < arrow)) out.push_back(name);
+    // `y = x` was meant to bind.
+    const bool head =
+        equal != line.npos && equal < arrow && begins_word(line[after]) && !begins_statement(name);
+    if (line.substr(after, 2) == "::" || head) out.push_back(name);
   }
   return out;
 }

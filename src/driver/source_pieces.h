@@ -49,6 +49,8 @@ class SourcePieces {
 
 // Identifiers in a text, those in quotes too; each once, in order of spelling.
 std::vector<std::string_view> words_in(std::string_view text);
+// Whether a line that begins so is a statement and no item.
+bool begins_statement(std::string_view word);
 // Names of lines within a piece that look as items do, and may have been meant as such.
 std::vector<std::string_view> inner_names(const Piece& piece, std::string_view text);
 

@@ -13,26 +13,6 @@ using graph::Node;
 using graph::Operand;
 using graph::ValueId;
 
-namespace {
-
-// What stands as an operand or an alias: names, literals, paths.
-bool is_plain(const Expr& e) {
-  switch (e.kind()) {
-    case ExprKind::Name:
-    case ExprKind::Int:
-    case ExprKind::Float:
-    case ExprKind::Bool:
-    case ExprKind::Null:
-    case ExprKind::String:
-    case ExprKind::Path:
-      return true;
-    default:
-      return false;
-  }
-}
-
-}  // namespace
-
 NameId source_name(NameId name, Interner& names) {
   std::string_view text = names.text(name);
   // A graph read again binds `x__g1` again: its second value is `x__g1__g1`.
@@ -251,7 +231,7 @@ template <class Target>
 void ModuleLowering::application(Target& target, const Expr& e) {
   if (ExprId only = only_branch(e, target.type); only.valid()) {
     const Expr taken = ast_[only];
-    if (!is_plain(taken)) return application(target, taken);
+    if (!is_leaf(taken)) return application(target, taken);
     target.op = Op::CoreAlias;
     target.inputs.push_back(operand(only));
     return;
@@ -304,7 +284,7 @@ void ModuleLowering::application(Target& target, const Expr& e) {
       const Ascribe& a = e.as<Ascribe>();
       dims_.learn(a.type, target.type);
       const Expr inner = ast_[a.value];
-      if (!is_plain(inner)) return application(target, inner);
+      if (!is_leaf(inner)) return application(target, inner);
       target.op = Op::CoreAscribe;
       add(a.value);
       return;
@@ -322,7 +302,7 @@ void ModuleLowering::bind(const Bind& bind, Span span, std::span<const StmtId> f
   const Expr e = ast_[bind.value];
   Node node;
   node.type = type_of(bind.value);
-  if (is_plain(e)) {
+  if (is_leaf(e)) {
     node.op = Op::CoreAlias;
     node.inputs.push_back(operand(bind.value));
   } else {

@@ -273,6 +273,7 @@ std::optional<ConstValue> ConstEval::eval(ExprId id) {
     case ExprKind::Bool:
       return ConstValue::of(node.as<Bool>().value);
     case ExprKind::Null:
+      if (node.as<Null>().unread) return {};
       return ConstValue();
     case ExprKind::String:
       return ConstValue::of(std::string(session_.names.text(node.as<String>().value)));

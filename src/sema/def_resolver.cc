@@ -8,6 +8,7 @@
 #include "support/text.h"
 #include "syntax/path_text.h"
 #include "syntax/render.h"
+#include "types/dtype.h"
 
 namespace axon::sema {
 
@@ -94,8 +95,8 @@ namespace {
 
 // Words that mean nothing as names, where nobody has defined them.
 bool is_statement_word(std::string_view text) {
-  constexpr std::string_view kWords[] = {"return", "yield", "for",  "if",     "then",
-                                         "else",   "do",    "type", "import", "export"};
+  constexpr std::string_view kWords[] = {"return", "yield", "for",    "if",     "then", "else",
+                                         "do",     "type",  "import", "export", "where"};
   return std::find(std::begin(kWords), std::end(kWords), text) != std::end(kWords);
 }
 
@@ -258,7 +259,9 @@ void DefResolver::check_callee(const Call& call) {
     report_unknown(ast_[word].as<Name>().name, ast_[word].span, Use::Value);
     reported_.insert(call.callee);
   } else if (!value) {
-    if (!is_type_name(call.callee)) return;
+    // `let y = x in y`
+    const bool habit = !written_here(Habit::Word, names_.text(call.callee)).empty();
+    if (!habit && !is_type_name(call.callee)) return;
     if (!context_.envs.value(module_, call.callee, true).candidates.empty()) return;
     report_unknown(call.callee, call.callee_span, Use::Callee);
   }
@@ -299,6 +302,18 @@ bool DefResolver::suggest_habit(Diagnostic& diag, std::string_view text, Span sp
   return true;
 }
 
+// `float32`, `torch.float32`
+bool DefResolver::suggest_dtype(Diagnostic& diag, std::string_view text, Span span) {
+  const size_t dot = text.rfind('.');
+  const NameId owner = names_.find(text.substr(0, dot));
+  if (dot != text.npos && owner.valid() && locals_.contains(owner)) return false;
+  const std::string word(text.substr(dot + 1));
+  if (!parse_dtype(word)) return false;
+  diag.note(Note::NoteHere, span, {"an element type is named by a text: `\"" + word + "\"`"})
+      .fix(span, "\"" + word + "\"");
+  return true;
+}
+
 // What may have been meant by an unknown name.
 void DefResolver::suggest(Diagnostic& diag, NameId name, Span span, Use use) {
   std::string_view text = names_.text(name);
@@ -308,16 +323,24 @@ void DefResolver::suggest(Diagnostic& diag, NameId name, Span span, Use use) {
     return;
   }
   if (is_statement_word(text)) {
+    const std::string_view here = written_here(Habit::Syntax, text);
+    if (text == "where" && !here.empty()) {
+      diag.note(Note::NoteHere, span, {here});
+      return;
+    }
     diag.note(Note::NoteHere, span,
               {"`" + std::string(text) +
                "` is a name here; a block is opened by `do`, and a statement or item starts at its "
                "column"});
     return;
   }
+  if (use == Use::Value && suggest_dtype(diag, text, span)) return;
   if (suggest_habit(diag, text, span)) return;
   std::string home(text.substr(0, text.rfind('.')));
   if (home.size() < text.size() && !context_.envs.knows_module(home))
-    diag.note(Note::NoteHere, span, {"no module `" + home + "` is imported"});
+    diag.note(Note::NoteHere, span,
+              {"no module `" + home + "` is imported; `import " + home +
+               "` stands at the top of the file"});
   if (text.size() < 3) return;  // everything short is near
   std::vector<std::string> locals;
   for (NameId local : locals_.names()) locals.emplace_back(names_.text(local));

@@ -63,6 +63,7 @@ class DefResolver : public Rewriter {
   void suggest_for_value(Diagnostic& diag, Span span);
   void suggest_equality(Diagnostic& diag, Span is);
   syntax::ExprId statement_argument(const syntax::Call& call) const;
+  bool suggest_dtype(Diagnostic& diag, std::string_view text, Span span);
   bool suggest_habit(Diagnostic& diag, std::string_view text, Span span);
   void report_not_callable(NameId name, Span span, const syntax::Definition* def);
   bool is_type_name(NameId name) const;

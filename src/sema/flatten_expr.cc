@@ -87,33 +87,17 @@ bool BodyFlattener::is_flat_atom(ExprId id) const {
   auto all = [&](const std::vector<ExprId>& items) {
     return std::all_of(items.begin(), items.end(), [&](ExprId item) { return is_flat_atom(item); });
   };
+  if (is_leaf(node)) return true;
   switch (node.kind()) {
-    case ExprKind::Name:
-    case ExprKind::Int:
-    case ExprKind::Float:
-    case ExprKind::Bool:
-    case ExprKind::Null:
-    case ExprKind::String:
-    case ExprKind::Path:
-      return true;
     case ExprKind::List:
       return all(node.as<List>().items);
     case ExprKind::Tuple:
       return all(node.as<Tuple>().items);
     case ExprKind::Ascribe:
       return is_flat_atom(node.as<Ascribe>().value);
-    case ExprKind::Call:
-    case ExprKind::Pipe:
-    case ExprKind::BindExpr:
-    case ExprKind::If:
-    case ExprKind::Ternary:
-    case ExprKind::Binary:
-    case ExprKind::Lambda:
-    case ExprKind::Paren:
-    case ExprKind::Do:
+    default:
       return false;
   }
-  return false;
 }
 
 bool BodyFlattener::is_atom(ExprId id) const {

@@ -84,7 +84,7 @@ bool BodyFlattener::null_test(ExprId cond, NullTest& out) const {
     subject = right.get<Name>();
     other = &left;
   }
-  if (!subject || other->kind() != ExprKind::Null) return false;
+  if (!subject || !is_null(*other)) return false;
   out = {subject->name, binary->op == BinaryOp::Eq};
   return true;
 }

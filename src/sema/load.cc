@@ -137,6 +137,7 @@ class Loader {
       diag.note(Note::NoteHere, import.span, {"the second `import` is the name of a module"});
       return kNone;
     }
+    if (const auto owner = load_owner(import, from_library, folder, mended)) return *owner;
     const std::vector<std::string> near = closest(name, module_names(folder), 2);
     if (near.empty()) return kNone;
     diag.note(Note::NoteDidYouMean, import.span, {"`" + near[0] + "`"});
@@ -156,6 +157,41 @@ class Loader {
     if (target == kNone) return kNone;
     add_alias(import.module, target);
     mended.push_back({std::move(meant), target});
+    return target;
+  }
+
+  // `import T.name`, where `name` is no module but a member of T, which is loaded for it.
+  std::optional<size_t> load_owner(const Import& import, bool from_library,
+                                   const std::string& folder, std::vector<Mended>& mended) {
+    const std::string name(session_.names.text(import.module));
+    const size_t dot = name.rfind('.');
+    if (dot == name.npos || import.has_members) return {};
+    const std::string owner = name.substr(0, dot), member = name.substr(dot + 1);
+    std::vector<std::string> unused;
+    std::optional<Found> found = find(owner, from_library, folder, unused);
+    if (!found) return {};
+    auto known = state_.find(found->key());
+    if (known != state_.end() && known->second == kOpen) return {};
+    const size_t at = session_.sink.all().size() - 1;  // of the report
+    Import meant = import;
+    meant.module = session_.names.intern(owner);
+    const size_t target = load_import(meant, from_library, folder, mended);
+    if (target == kNone) return kNone;
+    const NameId own = session_.names.intern(member);
+    const std::vector<Definition>& all = out_.modules[target].module.definitions;
+    const bool has =
+        std::any_of(all.begin(), all.end(), [&](const Definition& def) { return def.name == own; });
+    Diagnostic& report = session_.sink.all()[at];
+    report.note(Note::NoteHere, import.span,
+                {"what `" + owner + "` has is listed behind its name: `import " + owner + " (" +
+                 member + ")`"});
+    if (has) report.fix(import.span, owner + " (" + member + ")");
+    mended.push_back({meant, target});
+    if (has) {
+      meant.has_members = true;
+      meant.members = {{own, import.span}};
+      mended.push_back({std::move(meant), target});
+    }
     return target;
   }
 

@@ -209,6 +209,7 @@ bool ModuleEnvs::imports_alias(size_t module, const Entity& alias,
 }
 
 bool ModuleEnvs::lists_missing(size_t module, NameId name) const {
+  if (meant_[module].count(name)) return true;
   const LoadedModule& loaded = modules_.modules[module];
   for (size_t i = 0; i < loaded.module.imports.size(); ++i) {
     const std::vector<ImportMember>& members = loaded.module.imports[i].members;
@@ -220,6 +221,7 @@ bool ModuleEnvs::lists_missing(size_t module, NameId name) const {
 }
 
 void ModuleEnvs::check_lists() {
+  meant_.resize(envs_.size());
   for (size_t i = 0; i < envs_.size(); ++i) {
     const LoadedModule& loaded = modules_.modules[i];
     for (size_t k = 0; k < loaded.module.imports.size(); ++k) {
@@ -239,6 +241,7 @@ void ModuleEnvs::check_lists() {
         }
         for (const std::string& near : closest(session_.names.text(item.name), known, 1)) {
           diag.note(Note::NoteDidYouMean, item.span, {"`" + near + "`"});
+          meant_[i].insert(session_.names.intern(near));
         }
       }
     }

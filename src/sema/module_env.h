@@ -3,6 +3,7 @@
 
 #include <string>
 #include <unordered_map>
+#include <unordered_set>
 #include <vector>
 
 #include "sema/stages.h"
@@ -46,7 +47,8 @@ class ModuleEnvs {
   Entity member(size_t module, NameId name) const;
   // Whether the file may use the alias without a warning; marks the import that brings it.
   bool imports_alias(size_t module, const Entity& alias, std::vector<size_t>& through) const;
-  // Whether an import list of the file names a member that does not exist; it has been reported.
+  // Whether an import list of the file names a member that does not exist, or was meant to name
+  // this one; it has been reported.
   bool lists_missing(size_t module, NameId name) const;
   // Reports members and exports that do not exist.
   void check_lists();
@@ -81,6 +83,7 @@ class ModuleEnvs {
 
   const LoadedModules& modules_;
   Session& session_;
+  std::vector<std::unordered_set<NameId, IdHash>> meant_;  // by misspelt members, of each module
   std::vector<Env> envs_;
 };
 

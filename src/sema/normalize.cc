@@ -279,7 +279,7 @@ class Normalizer : public Rewriter {
       if (values.size() == 1 && gives_null(values[0])) return Rewriter::loop(id, node, out);
       if (last) node.body.pop_back();
       for (ExprId value : values) {
-        if (ast_[strip_parens(value, ast_)].kind() == ExprKind::Null) continue;
+        if (is_null(ast_[strip_parens(value, ast_)])) continue;
         node.body.push_back(
             ast_.add(Stmt{Bind{{Target{names_.intern("_"), span}}, value, {}}, span}));
       }
@@ -305,12 +305,12 @@ class Normalizer : public Rewriter {
   // `null`, or a call of a definition that returns just that.
   bool gives_null(ExprId id) const {
     const Expr& node = ast_[strip_parens(id, ast_)];
-    if (node.kind() == ExprKind::Null) return true;
+    if (is_null(node)) return true;
     const Call* call = node.get<Call>();
     const Definition* def = call ? find_definition(program_, call->callee) : nullptr;
     if (!def || !def->statement_body) return false;
     const Return* ret = ast_[def->body.back()].get<Return>();
-    return ret && ret->values.size() == 1 && ast_[ret->values[0]].kind() == ExprKind::Null;
+    return ret && ret->values.size() == 1 && is_null(ast_[ret->values[0]]);
   }
 
   ExprId path_value(const PathLit& lit, ExprId like) {

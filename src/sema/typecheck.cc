@@ -112,6 +112,14 @@ void Checker::check_body(Frame& f) {
   apply_return(f);
 }
 
+// Whether something in the type of a value is not known, because of an error.
+bool Checker::has_error(TypeId type) const {
+  const TypeData& data = t_.get(type);
+  if (data.kind == TypeKind::Error) return true;
+  return std::any_of(data.items.begin(), data.items.end(),
+                     [&](TypeId item) { return has_error(item); });
+}
+
 // The body's value against the signature.
 void Checker::apply_return(Frame& f) {
   if (!f.def.return_type.valid()) return;
@@ -139,6 +147,8 @@ void Checker::apply_return(Frame& f) {
     warn(f, Diag::WOptional, where,
          {"the result of `" + std::string(s_.names.text(f.def.name)) + "`", show(f, declared)});
   }
+  // What was meant may have given names of sizes that only the result has.
+  if (f.generic && unread_ && has_error(body.type)) result_failed_[f.definition] = true;
   type = promised(f, body.type, declared, f.u.resolve(type), before);
   // An error type stays where anything is promised: what never returns fits every branch.
   if (t_.kind(type) == TypeKind::Error && t_.kind(declared) != TypeKind::Any) type = declared;

@@ -89,15 +89,16 @@ bool Checker::report_no_result(Frame& f, const Binary& b, const Value& left, con
 // A constant whose name stands as a size: an integer, as far as its type says.
 void Checker::check_constant(Frame& f, size_t index, Span span) {
   const TypeId type = generic_results_[index].type;
-  if (!f.generic || !type.valid()) return;
+  if (!f.generic || !type.valid() || told_constants_.count(index)) return;
+  const Diagnostic* told = nullptr;
   const std::string what =
       "dimension `" + std::string(s_.names.text(program_.definitions[index].name)) + "`";
   switch (t_.kind(t_.strip_optional(type))) {
     case TypeKind::Null:
-      report(f, Diag::TypeNull, span, {what, std::string("Int")});
+      told = report(f, Diag::TypeNull, span, {what, std::string("Int")});
       break;
     case TypeKind::Float:
-      report(f, Diag::TypeNumeric, span, {what, show(f, type), std::string("Int")});
+      told = report(f, Diag::TypeNumeric, span, {what, show(f, type), std::string("Int")});
       break;
     case TypeKind::Bool:
     case TypeKind::String:
@@ -105,11 +106,12 @@ void Checker::check_constant(Frame& f, size_t index, Span span) {
     case TypeKind::List:
     case TypeKind::Tuple:
     case TypeKind::Tensor:
-      report(f, Diag::TypeMismatch, span, {what, show(f, type), std::string("Int")});
+      told = report(f, Diag::TypeMismatch, span, {what, show(f, type), std::string("Int")});
       break;
     default:
       break;
   }
+  if (told) told_constants_.insert(index);
 }
 
 // An axis as written in a type.

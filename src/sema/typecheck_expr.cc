@@ -97,6 +97,8 @@ Value Checker::eval_data(Frame& f, ExprId id, const Expr& e) {
     case ExprKind::Bool:
       return {t_.bool_(), Known::of(e.as<Bool>().value)};
     case ExprKind::Null:
+      unread_ |= e.as<Null>().unread;
+      if (e.as<Null>().unread) return {t_.error(), {}};
       return {t_.null(), Known::null()};
     case ExprKind::String:
       return {t_.string(), Known::string(e.as<String>().value)};
@@ -301,8 +303,8 @@ Outcome Checker::outcome_of(Frame& f, ExprId id) {
   };
   ExprId left = plain(b->left);
   ExprId right = plain(b->right);
-  if (s_.ast[left].kind() == ExprKind::Null) std::swap(left, right);
-  if (s_.ast[right].kind() != ExprKind::Null || s_.ast[left].kind() != ExprKind::Name) return {};
+  if (is_null(s_.ast[left])) std::swap(left, right);
+  if (!is_null(s_.ast[right]) || s_.ast[left].kind() != ExprKind::Name) return {};
   NameId name = s_.ast[left].as<Name>().name;
   const Local* local = find_local(f, name);
   if (!local) return {};

@@ -180,15 +180,8 @@ class Validator {
     auto all = [&](const std::vector<ExprId>& items) {
       return std::all_of(items.begin(), items.end(), [&](ExprId item) { return is_atom(item); });
     };
+    if (is_leaf(node)) return true;
     switch (node.kind()) {
-      case ExprKind::Name:
-      case ExprKind::Int:
-      case ExprKind::Float:
-      case ExprKind::Bool:
-      case ExprKind::Null:
-      case ExprKind::String:
-      case ExprKind::Path:
-        return true;
       case ExprKind::List:
         return all(node.as<List>().items);
       case ExprKind::Tuple:

@@ -153,7 +153,12 @@ void Lexer::read_name(Token& token) {
   if (read_double_colon(token)) {
     error(token, Diag::LexNs, begin, {text_.substr(begin, pos_ - begin)});
     size_t colons = text_.find("::", begin);
-    token.errors.back().fix(span(colons, colons + 2), " :: ");
+    const size_t right = text_.find_first_not_of(':', colons);
+    const bool type = right < text_.size() && text_[right] >= 'A' && text_[right] <= 'Z';
+    if (!type)
+      token.errors.back().note(Note::NoteHere, span(colons, colons + 2),
+                               {"what a module has is written with a point: `NN.linear`"});
+    token.errors.back().fix(span(colons, colons + 2), type ? " :: " : ".");
     token.kind = Tok::Bad;
     return;
   }
@@ -332,6 +337,10 @@ void Lexer::read_bad(Token& token) {
   char c = text_[begin];
   if (c == '{') {
     error(token, Diag::ParBrace, begin, {});
+    const size_t next = text_.find_first_not_of(" \t\r", pos_);
+    if (next == text_.npos || text_[next] == '\n')
+      token.errors.back().note(Note::NoteHere, span(begin, pos_),
+                               {"a block is opened by `do`, and ends where its lines do"});
     return;
   }
   if (static_cast<unsigned char>(c) >= 0x80) {

@@ -124,7 +124,11 @@ struct Float {
 struct Bool {
   bool value = false;
 };
-struct Null {};
+// `unread` where it stands for text that no value could be made of (which has been told): of no
+// known type, so that the rest of a definition can be checked around it.
+struct Null {
+  bool unread = false;
+};
 struct String {
   NameId value;
 };  // unescaped text
@@ -180,6 +184,7 @@ struct Do {
   bool is_inline = false;
 };
 
+// Up to Path, without parts (is_leaf).
 enum class ExprKind : uint8_t {
   Name,
   Int,
@@ -216,6 +221,12 @@ struct Expr {
     return std::get_if<T>(&data);
   }
 };
+
+// Names, literals and paths: what has no parts.
+inline bool is_leaf(const Expr& expr) { return expr.kind() <= ExprKind::Path; }
+// The literal `null`.
+inline bool is_null(const Expr& expr) { return expr.get<Null>() && !expr.get<Null>()->unread; }
+inline bool is_unread(const Expr& expr) { return expr.get<Null>() && expr.get<Null>()->unread; }
 
 // ---- statements ----------------------------------------------------------------------------
 
@@ -309,8 +320,6 @@ struct Definition {
   // A head with `@` and a signature without a leading Path is a fixed scope (language.md 8.4); the
   // parser has already wrapped the body. Kept for diagnostics only.
   bool fixed_scope = false;
-  // The parser dropped a part with a syntax error; the structural checks leave it alone.
-  bool damaged = false;
   HelperInfo helper;
   std::vector<std::string> constraints;  // text of recorded facts, from typecheck
   Span span;

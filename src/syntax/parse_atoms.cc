@@ -90,7 +90,8 @@ ExprId Parser::parse_number(const Token& token, bool negative, Span where) {
   return ast_.add(Expr{Int{value.value_or(0)}, where});
 }
 
-// There is no unary minus; the operand is read so that nothing else is reported.
+// There is no unary minus; `0 - x` is read, unless the operand is a call, of which only the name
+// is.
 ExprId Parser::parse_unary_minus() {
   Span minus = span(take());
   int32_t begin = here();
@@ -102,14 +103,19 @@ ExprId Parser::parse_unary_minus() {
     return {};
   }
   ExprId operand = parse_atom(true);
-  if (!panic_) {
-    Span whole = since(minus.begin);
+  if (panic_) return operand;
+  Span whole = since(minus.begin);
+  const bool is_call = at_arg();
+  Diagnostic& report = sink_.report(Diag::ParUnary, minus, {source_text(since(begin), 40)});
+  if (is_call) {
     ++damage_;
-    sink_.report(Diag::ParUnary, minus, {source_text(since(begin), 40)})
-        .fix(minus, "(0 - ")
-        .fix({file_, whole.end, whole.end}, ")");
+    return operand;
   }
-  return operand;
+  report.fix(minus, "(0 - ").fix({file_, whole.end, whole.end}, ")");
+  ++mended_;
+  const ExprId zero = ast_.add(Expr{Int{0}, minus});
+  const ExprId difference = add(Binary{BinaryOp::Sub, zero, operand, minus}, minus.begin);
+  return add(Paren{difference}, minus.begin);
 }
 
 ExprId Parser::parse_paren(bool tuple_allowed) {
@@ -222,20 +228,8 @@ std::string Parser::as_argument(ExprId id) const {
   const std::string text(files_.text(file_).substr(
       static_cast<size_t>(node.span.begin), static_cast<size_t>(node.span.end - node.span.begin)));
   if (text.find('\n') != text.npos) return {};
-  switch (node.kind()) {
-    case ExprKind::Name:
-    case ExprKind::Int:
-    case ExprKind::Float:
-    case ExprKind::Bool:
-    case ExprKind::Null:
-    case ExprKind::String:
-    case ExprKind::Path:
-    case ExprKind::List:
-    case ExprKind::Paren:
-      return text;
-    default:
-      return "(" + text + ")";
-  }
+  const bool closed = node.kind() == ExprKind::List || node.kind() == ExprKind::Paren;
+  return is_leaf(node) || closed ? text : "(" + text + ")";
 }
 
 // `f(a, b)` was meant as `f a b`; empty where that is not certain: behind a blank it may be a
@@ -255,7 +249,6 @@ ExprId Parser::finish_tuple(Tuple tuple, int32_t begin, bool tuple_allowed) {
   expect(Tok::RParen, "`,` or `)`");
   if (!tuple_allowed && !panic_) {
     Span whole = since(begin);
-    ++damage_;
     const bool call = is_call_paren(begin);
     Diagnostic& d = sink_.report(Diag::ParTupleArg, whole, {source_text(whole)});
     if (call) d.note(Note::NoteHere, whole, {is_method() ? kMethod : kCall});

@@ -165,12 +165,27 @@ Diagnostic* ParserBase::unexpected(std::string_view expected, std::string_view h
 
 // Ends a panic: skips to the next line, but reads the blocks on the way for their own errors.
 void ParserBase::recover() {
+  const ExprId hole = std::exchange(unread_, ExprId{});
   while (!stopped_ && stream_.recover() == TokenStream::Stop::NestedBlock) {
     panic_ = false;
     Nest nest(*this, true);
     skip_block();
   }
   panic_ = stopped_;
+  end_unread(hole);
+}
+
+ExprId ParserBase::unread_from(int32_t begin) {
+  const ExprId hole = ast_.add(Expr{Null{true}, {file_, begin, begin}});
+  end_unread(hole);
+  if (panic_) unread_ = hole;
+  return hole;
+}
+
+void ParserBase::end_unread(ExprId hole) {
+  if (!hole.valid()) return;
+  Span& where = ast_.exprs[hole].span;
+  where.end = std::max(where.end, stream_.last_end());
 }
 
 }  // namespace axon::syntax

@@ -180,10 +180,11 @@ void Parser::parse_global(Module& module, DefName head) {
     sink_.report(Diag::AstName, where, {source_text(where), "a global binding"});
   }
   take();
-  int damage = damage_;
+  const int losses = this->losses();
+  const int32_t begin = stream_.last_end();
   parse_body(definition);
   expect_item_end(kItemEnd);
-  definition.damaged = damage_ != damage || panic_;
+  end_body(definition, begin, losses);
   definition.span = since(head.span.begin);
   module.definitions.push_back(std::move(definition));
 }
@@ -203,28 +204,62 @@ void Parser::parse_head_and_body(Module& module, DefName head) {
   definition.origin = file_;
   for (const Target& param : head.path_params) definition.path_params.push_back(param.name);
   const size_t errors = sink_.error_count();
-  const int damage = damage_;
+  const int losses = this->losses();
   while (at(Tok::Name) || at(Tok::Question)) {
     Param param = parse_param();
     if (param.name.valid()) definition.params.push_back(std::move(param));
   }
-  if (!accept(Tok::Equal)) {
+  const bool opened = colon_body(definition);
+  const Span equal = span(peek());
+  if (!opened && !accept(Tok::Equal)) {
     // Most likely no definition at all.
     if (Diagnostic* report = unexpected("a parameter or `=`"))
       suggest_item(head, !definition.params.empty(), *report);
     return;
   }
-  bool sound_head = sink_.error_count() == errors;
+  bool sound_head = opened || sink_.error_count() == errors;
+  const int32_t begin = stream_.last_end();
   {
     In in(*this, "definition", head.name);
-    if (!panic_) parse_body(definition);
+    if (!panic_ && !opened) parse_body(definition);
+    if (is_signature(definition, equal)) return;
     if (sink_.error_count() == errors) take_level_rest(definition);
+    if (at(Tok::Equal))
+      unexpected(kItemEnd, "a parameter with a default is written `?y=3`, and its type `?Int`");
+    if (at(Tok::Comma)) unexpected(kItemEnd, "several values stand in parentheses: `f x = (x, x)`");
     expect_item_end(kItemEnd);
   }
-  definition.damaged = damage_ != damage || panic_;
+  end_body(definition, begin, losses);
   definition.span = since(head.span.begin);
-  if (signature && sound_head && !panic_) apply_signature(definition, head, *signature);
+  // Of a body that breaks off it is not certain where its head ended.
+  const bool fits = signature && signature->types.size() ==
+                                     1 + definition.params.size() + definition.path_params.size();
+  if (signature && sound_head && (!panic_ || fits)) apply_signature(definition, head, *signature);
   module.definitions.push_back(std::move(definition));
+}
+
+// `f x:` at the end of a line, which goes on as `f x = do`.
+bool Parser::colon_body(Definition& definition) {
+  if (!at(Tok::Colon) || definition.params.empty() || faulty() || !stream_.ends_line())
+    return false;
+  const Span where = span(peek());
+  sink_.report(Diag::ParSyntax, where, {shown(peek()), "a parameter or `=`", place()})
+      .note(Note::NoteHere, where, {"the body of a definition stands behind `=`: `f x = do`"})
+      .fix(where, " = do");
+  ++mended_;
+  take();
+  In in(*this, "definition", definition.name);
+  definition.statement_body = true;
+  parse_suite(definition.body);
+  return true;
+}
+
+// `f = T -> T`
+bool Parser::is_signature(const Definition& definition, Span equal) {
+  if (!at(Tok::RArrow) || !definition.params.empty()) return false;
+  Diagnostic* report = unexpected(kItemEnd, "the types of a definition stand behind `::`");
+  if (report) report->fix(equal, "::");
+  return true;
 }
 
 // Whether every path through a sound body ends in `return`.
@@ -256,6 +291,12 @@ void Parser::suggest_item(const DefName& head, bool has_params, Diagnostic& repo
   const bool sign = peek().kind == Tok::Colon || peek().kind == Tok::RArrow;
   if (!here.empty()) {
     report.note(Note::NoteHere, head.span, {here});
+  } else if (words_[Word::Return] == head.name || words_[Word::Yield] == head.name) {
+    report.note(Note::NoteHere, head.span, {"a statement stands at the column of its block"});
+  } else if (peek().kind == Tok::LParen) {
+    report.note(Note::NoteHere, span(peek()),
+                {"parameters stand behind the name, with blanks between them: `f x y = x + y`; "
+                 "their types stand in a line above: `f :: Int -> Int -> Int`"});
   } else if (sign && has_params) {
     report.note(Note::NoteHere, span(peek()),
                 {"the body of a definition stands behind `=`: `f x = do`"});
@@ -299,7 +340,7 @@ ExprId Parser::parse_default() {
 void Parser::parse_body(Definition& definition) {
   int32_t begin = here();
   ExprId value = parse_expr();
-  if (definition.is_global) reject_tuple_bind(value);
+  if (definition.is_global) reject_tuple_bind(value, 1);
   if (!value.valid() || panic_) {
     definition.body_expr = value;
     return;
@@ -311,6 +352,14 @@ void Parser::parse_body(Definition& definition) {
   } else {
     definition.body_expr = value;
   }
+}
+
+// Of a body in which something was dropped nothing is known.
+void Parser::end_body(Definition& definition, int32_t begin, int losses) {
+  if (!panic_ && this->losses() == losses) return;
+  definition.statement_body = false;
+  definition.body.clear();
+  definition.body_expr = unread_from(begin);
 }
 
 // The whole body goes under one relative scope, the names joined by dots (language.md 8.4).

@@ -54,7 +54,9 @@ ExprId Parser::parse_do() {
   int32_t begin = here();
   take();
   Do node;
+  const size_t outer = std::exchange(returned_, 1);
   node.is_inline = !parse_suite(node.body);
+  returned_ = outer;
   return add(std::move(node), begin);
 }
 

@@ -15,11 +15,13 @@ Module Parser::parse_file() {
   if (at(Tok::Eof)) sink_.report(Diag::ParEmpty, {file_, 0, 0});
   while (!stopped_ && !at(Tok::Eof)) {
     int damage = damage_;
+    const size_t before = module.definitions.size();
     parse_item(module);
     if (panic_) recover();
     if (damage_ != damage) {
       pending_.reset();
       skip_rest();
+      if (module.definitions.size() > before) end_definition(module.definitions.back());
     }
     accept(Tok::Sep);
     errors_before_ = lasting_errors();
@@ -29,6 +31,13 @@ Module Parser::parse_file() {
   report_hashes();
   add_main(module);
   return module;
+}
+
+// What was skipped behind a definition was meant as part of it.
+void Parser::end_definition(Definition& definition) {
+  definition.span.end = std::max(definition.span.end, stream_.last_end());
+  const ExprId body = definition.body_expr;
+  if (body.valid() && is_unread(ast_[body])) end_unread(body);
 }
 
 void Parser::report_hashes() {
@@ -50,6 +59,15 @@ void Parser::skip_rest() {
 }
 
 void Parser::expect_item_end(std::string_view expected) {
+  if (at(Tok::Semicolon) && !faulty() && stream_.ends_line()) {
+    const Span where = span(peek());
+    sink_.report(Diag::ParSyntax, where, {shown(peek()), expected, place()})
+        .note(Note::NoteHere, where,
+              {"`;` stands between statements of one line, not behind items"})
+        .fix(where, "");
+    ++mended_;
+    take();
+  }
   if (!panic_ && !at(Tok::Sep) && !at(Tok::Eof)) unexpected(expected);
 }
 
@@ -216,6 +234,30 @@ void Parser::parse_import_item(Module& module) {
   module.imports.push_back(std::move(import));
 }
 
+// `import T (a b)`
+bool Parser::lacks_comma() {
+  if (!at(Tok::Name) || !peek().bare || faulty() || peek().line_start) return false;
+  const Span where = span(peek());
+  const int32_t end = stream_.last_end();
+  sink_.report(Diag::ParSyntax, where, {shown(peek()), "`,` or `)`", place()})
+      .fix({file_, end, end}, ",");
+  ++mended_;
+  return true;
+}
+
+// `import T (*)`
+bool Parser::take_star() {
+  if (!at(Tok::Star) || faulty()) return false;
+  const Span where = span(peek());
+  sink_.report(Diag::ParSyntax, where, {shown(peek()), "a member", place()})
+      .note(Note::NoteHere, where,
+            {"`import T` makes all of it known as `T.name`; names that shall stand alone are "
+             "listed: `import T (a, b)`"});
+  ++mended_;
+  take();
+  return true;
+}
+
 std::vector<ImportMember> Parser::parse_members() {
   std::vector<ImportMember> members;
   auto add_member = [&] {
@@ -232,8 +274,9 @@ std::vector<ImportMember> Parser::parse_members() {
     return members;
   }
   while (!at(Tok::RParen)) {
+    if (take_star()) continue;
     add_member();
-    if (!accept(Tok::Comma)) break;
+    if (!accept(Tok::Comma) && !lacks_comma()) break;
   }
   expect(Tok::RParen, "`,` or `)`");
   return members;

@@ -174,15 +174,34 @@ void ParserBase::lacks_word(Word word) {
   if (at(Tok::Colon) && word == Word::Then)
     hint = "a condition is followed by `then do`, and no `:`";
   if (at(Tok::Colon) && word == Word::Do) hint = "a block is opened by `do`, and no `:`";
-  const Span here = span(peek());
   Diagnostic* report = unexpected("`" + std::string(spelling(word)) + "`", hint);
   if (!report) return;
   if (joined) report->fix({file_, end, end}, " do");
-  if (here.end - here.begin == 1 && word == Word::Do && !joined && hint.size() > 0)
-    report->fix(here, " do");
+}
+
+// `then:`, `else:` and the like at the end of a line, where the block is clear: reported, and taken
+// for the `do` that was meant.
+bool ParserBase::colon_opens(Word word) {
+  if (std::exchange(opened_, false)) return word == Word::Do;
+  const bool opens = (word == Word::Then || word == Word::Do) && at(Tok::Colon) && !faulty();
+  if (!opens || !stream_.ends_line()) return false;
+  const Span where = span(peek());
+  const bool condition = word == Word::Then;
+  sink_
+      .report(Diag::ParSyntax, where,
+              {shown(peek()), "`" + std::string(spelling(word)) + "`", place()})
+      .note(Note::NoteHere, where,
+            {condition ? "a condition is followed by `then do`, and no `:`"
+                       : "a block is opened by `do`, and no `:`"})
+      .fix(where, condition ? " then do" : " do");
+  ++mended_;
+  opened_ = condition;
+  take();
+  return true;
 }
 
 bool ParserBase::expect_word(Word word) {
+  if (colon_opens(word)) return true;
   if (!at_word(word)) {
     if (!at(Tok::Name) || !is_slip(peek(), word)) {
       lacks_word(word);

@@ -9,11 +9,14 @@ namespace axon::syntax {
 void Parser::parse_block(std::vector<StmtId>& body) {
   while (true) {
     Fresh fresh(*this);
+    const size_t before = body.size();
     do {
       parse_statement(body, false);
     } while (accept(Tok::Semicolon) && !at(Tok::Sep) && !at(Tok::Dedent) && !at(Tok::Eof));
     if (!panic_ && !at(Tok::Sep) && !at(Tok::Dedent) && !at(Tok::Eof)) {
+      const int losses = this->losses();
       unexpected("an operator, an argument or the end of the line");
+      spoil_last(body, before, losses);
     }
     if (panic_) recover();
     if (stopped_) return;
@@ -32,6 +35,7 @@ void Parser::skip_block() {
 bool Parser::parse_suite(std::vector<StmtId>& body) {
   if (panic_) return true;
   Span word{file_, stream_.last_begin(), stream_.last_end()};
+  drop_colon(word);
   switch (stream_.open_suite()) {
     case TokenStream::Suite::Block: {
       Nest nest(*this, true);
@@ -48,6 +52,17 @@ bool Parser::parse_suite(std::vector<StmtId>& body) {
   ++damage_;
   parse_level_block(body);
   return true;
+}
+
+// `do:` at the end of a line.
+void Parser::drop_colon(Span word) {
+  if (faulty() || !stream_.ends_line() || stream_.behind_sep().kind != Tok::Colon) return;
+  const Span where = span(stream_.behind_sep());
+  sink_.report(Diag::ParSyntax, where, {shown(peek()), "the end of the line", place()})
+      .note(Note::NoteHere, word, {"a block is opened by `do` alone"})
+      .fix(where, "");
+  ++mended_;
+  take();
 }
 
 // Statements that stand no deeper than the block which they should form; the error has been told.
@@ -76,7 +91,7 @@ void Parser::parse_inline(std::vector<StmtId>& body) {
   } while (accept(Tok::Semicolon) && at(Tok::Name) && at_expr());
 }
 
-// A statement with a syntax error is left out of the body.
+// Of a statement with a syntax error the names that it binds are kept, where they are known.
 void Parser::parse_statement(std::vector<StmtId>& body, bool is_inline) {
   constexpr std::string_view kBlock = "a bind, return, yield, for, if or scope";
   constexpr std::string_view kInline =
@@ -84,6 +99,7 @@ void Parser::parse_statement(std::vector<StmtId>& body, bool is_inline) {
   if (panic_) return;
   StmtId statement;
   int32_t begin = here();
+  const int losses = this->losses();
   const std::optional<Word> word = statement_word(is_inline);
   if (word == Word::Return || word == Word::Yield) {
     statement = parse_values(word == Word::Return);
@@ -95,27 +111,62 @@ void Parser::parse_statement(std::vector<StmtId>& body, bool is_inline) {
   } else if (at_bind()) {
     statement = parse_bind(is_inline);
   } else {
-    no_statement(is_inline ? kInline : kBlock);
+    statement = no_statement(is_inline ? kInline : kBlock);
   }
-  if (!panic_ && statement.valid()) body.push_back(statement);
+  keep_statement(body, statement, losses);
 }
 
-// What stands here begins no statement: `x += 1`, or values that nothing is done with.
-void Parser::no_statement(std::string_view expected) {
+// The first of the values that a statement binds or hands on.
+ExprId Parser::value_of(const Stmt& statement) {
+  if (const Bind* bind = statement.get<Bind>()) return bind->value;
+  if (const Return* result = statement.get<Return>()) return result->values[0];
+  if (const Yield* next = statement.get<Yield>()) return next->values[0];
+  return {};
+}
+
+// What stands for a statement in a panic replaces all that was wrong in it.
+void Parser::keep_statement(std::vector<StmtId>& body, StmtId statement, int losses) {
+  if (stopped_ || !statement.valid()) return;
+  if (panic_ && (!unread_.valid() || value_of(ast_[statement]) != unread_)) return;
+  if (panic_) kept_ = damage_ - losses;
+  body.push_back(statement);
+}
+
+// The line goes on behind the statement read last: its value is not what was meant.
+void Parser::spoil_last(std::vector<StmtId>& body, size_t before, int losses) {
+  if (body.size() == before || stopped_) return;
+  const Stmt last = ast_[body.back()];
+  const ExprId value = value_of(last);
+  const Bind* bind = last.get<Bind>();
+  const bool is_return = last.kind() == StmtKind::Return;
+  const size_t count = is_return ? returned_ : yielded_;
+  if (!value.valid() || (!bind && count == 0)) return;
+  const ExprId hole = unread_from(ast_[value].span.begin);
+  body.back() = bind ? add_bind(bind->targets, hole, last.span.begin)
+                     : add_values(is_return, std::vector<ExprId>(count, hole), last.span.begin);
+  kept_ = damage_ - losses;
+}
+
+// What stands here begins no statement: `x += 1`, or values that nothing is done with. A bind that
+// was meant is given.
+StmtId Parser::no_statement(std::string_view expected) {
   const std::vector<Token> next = at(Tok::Name) ? stream_.ahead(2) : std::vector<Token>();
   const bool values = at(Tok::Name) && stream_.ends_block();
+  const Target name{peek().name, span(peek())};
   const int32_t begin = here();
   std::string_view hint;
   if (at(Tok::LParen) && stream_.mark_ahead())
     hint = "names on the left of `<-` stand without parentheses: `a, b <- f x`";
   Diagnostic* report = unexpected(expected, hint);
-  if (!report) return;
-  if (!next.empty() && report->notes.empty()) suggest_bind(*report, next);
+  if (!report) return {};
+  if (!next.empty() && report->notes.empty() && suggest_bind(*report, next))
+    return add_unread({name}, begin, begin);
   if (values && report->notes.empty()) suggest_return(*report, begin);
+  return {};
 }
 
-// `x += 1`, `y := x`, `y -> x`: what stands behind the name was meant to bind it.
-void Parser::suggest_bind(Diagnostic& report, const std::vector<Token>& next) {
+// `x += 1`, `y := x`, `y -> x`: whether what stands behind the name was meant to bind it.
+bool Parser::suggest_bind(Diagnostic& report, const std::vector<Token>& next) {
   const std::string_view source = files_.text(file_);
   const bool pair = next.size() == 2 && next[0].end == next[1].begin;
   Span sign{file_, next[0].begin, pair ? next[1].end : next[0].end};
@@ -131,9 +182,12 @@ void Parser::suggest_bind(Diagnostic& report, const std::vector<Token>& next) {
     report.note(Note::NoteHere, one, {"a name is bound with `<-`"}).fix(one, "<-");
   } else if (next[0].kind == Tok::EqEq) {
     report.note(Note::NoteHere, one, {"a name is bound with `<-`; `==` compares"});
-  } else if (next[0].kind == Tok::Colon || next[0].kind == Tok::ColonColon) {
+  } else if (next.size() == 2 && (next[0].kind == Tok::Colon || next[0].kind == Tok::ColonColon)) {
     report.note(Note::NoteHere, one, {"a type stands behind the value: `y <- (x :: T)`"});
+  } else {
+    return false;
   }
+  return true;
 }
 
 // The last line of a block may lack the word that hands its values on.
@@ -168,10 +222,14 @@ std::optional<Word> Parser::statement_word(bool is_inline) {
 }
 
 StmtId Parser::parse_values(bool is_return) {
+  const size_t count = is_return ? returned_ : yielded_;
   In in(*this, is_return ? "a return" : "a yield");
   int32_t begin = here();
   take();
+  const int32_t value = stream_.last_end();
   std::vector<ExprId> values = parse_expr_list();
+  if (panic_ && count == 0) return {};
+  if (panic_) values.assign(count, unread_from(value));
   return add_values(is_return, std::move(values), begin);
 }
 
@@ -233,26 +291,39 @@ StmtId Parser::parse_bind(bool is_inline) {
   const bool values =
       stream_.peek_second() == Tok::Comma && stream_.ends_block() && !stream_.mark_ahead();
   if (values) {
-    no_statement("a bind, return, yield, for, if or scope");
-    return {};
+    return no_statement("a bind, return, yield, for, if or scope");
   }
   In in(*this, "the bind of", peek().name);
   std::vector<Target> targets = parse_targets("the target of a bind");
+  if (panic_) return {};
   expect_arrow();
+  const int32_t value = stream_.last_end();
+  const StmtId statement = panic_ ? StmtId{} : parse_bound(targets, is_inline, begin);
+  return panic_ ? add_unread(std::move(targets), value, begin) : statement;
+}
+
+// What stands behind the arrow of a bind.
+StmtId Parser::parse_bound(const std::vector<Target>& targets, bool is_inline, int32_t begin) {
   bool is_for = at_prefix(Word::For);
   bool is_scope = !is_for && at_prefix(Word::Scope);
   if (is_inline && (is_for || is_scope)) {
     unexpected("an expression (an inline suite holds no `for` and no `scope`)");
   } else if (is_for) {
     take_prefix();
-    return parse_for(begin, std::move(targets), true);
+    return parse_for(begin, targets, true);
   } else if (is_scope) {
     take_prefix();
-    return parse_scope(begin, std::move(targets));
+    return parse_scope(begin, targets);
   }
   ExprId value = parse_expr();
-  reject_tuple_bind(value);
-  return add_bind(std::move(targets), value, begin);
+  reject_tuple_bind(value, targets.size());
+  return add_bind(targets, value, begin);
+}
+
+// A bind whose value breaks off.
+StmtId Parser::add_unread(std::vector<Target> targets, int32_t value, int32_t begin) {
+  const ExprId hole = unread_from(value);
+  return add_bind(std::move(targets), hole, begin);
 }
 
 StmtId Parser::add_bind(std::vector<Target> targets, ExprId value, int32_t begin) {
@@ -277,15 +348,25 @@ void Parser::expect_arrow() {
   take();
 }
 
-// `a, b <- x, y`: reports the list and reads it to its end.
-void Parser::reject_tuple_bind(ExprId first) {
+// `a, b <- x, y`: reports the list and reads it to its end. `a <- f x, y` may have been meant as a
+// call.
+void Parser::reject_tuple_bind(ExprId first, size_t targets) {
   if (!at(Tok::Comma)) return;
-  while (accept(Tok::Comma)) parse_expr();
+  const bool call = targets == 1 && first.valid() && ast_[first].kind() == ExprKind::Call;
+  while (accept(Tok::Comma)) {
+    parse_expr();
+    if (call && at(Tok::Equal)) take();
+    if (call && at_expr()) parse_expr();
+  }
   if (panic_) return;
   Span whole = since(ast_[first].span.begin);
-  sink_.report(Diag::ParTupleBind, whole)
-      .fix({file_, whole.begin, whole.begin}, "(")
-      .fix({file_, whole.end, whole.end}, ")");
+  Diagnostic& report = sink_.report(Diag::ParTupleBind, whole);
+  if (call) {
+    report.note(Note::NoteHere, whole,
+                {"between the arguments of a call stand blanks alone: `f x y dim=1`"});
+    return;
+  }
+  report.fix({file_, whole.begin, whole.begin}, "(").fix({file_, whole.end, whole.end}, ")");
 }
 
 // ---- loops ---------------------------------------------------------------------------------
@@ -324,7 +405,17 @@ void Parser::parse_for_header(Loop& loop, int32_t begin) {
 }
 
 void Parser::parse_step(Loop& loop, int32_t begin) {
-  if (at_keyword(Word::Step) && stream_.peek_second() == Tok::Equal) {
+  // `step 2 carry (x) do`: a body would be no call with a block.
+  const bool lacks_equal = at_word(Word::Step) && stream_.peek_second() != Tok::Equal &&
+                           stream_.words_ahead(Word::Carry) > 0 && !faulty();
+  if (lacks_equal) {
+    take();
+    const int32_t end = stream_.last_end();
+    sink_.report(Diag::ParSyntax, span(peek()), {shown(peek()), "`=`", place()})
+        .fix({file_, end, peek().begin}, "=");
+    ++mended_;
+    loop.step = parse_arg(Place::ArgBranch);
+  } else if (at_keyword(Word::Step) && stream_.peek_second() == Tok::Equal) {
     take();
     take();
     loop.step = parse_arg(Place::ArgBranch);
@@ -342,6 +433,8 @@ void Parser::parse_carry(Loop& loop) {
   take();
   loop.has_carry = true;
   loop.carry = parse_targets("a carried name");
+  if (at(Tok::Equal))
+    unexpected("`,` or `)`", "what is carried has its first value before the loop: `carry (x)`");
   expect(Tok::RParen, "`,` or `)`");
 }
 
@@ -389,7 +482,7 @@ void Parser::parse_range(Loop& loop, bool& closed_end) {
   }
   take();
   loop.from = parse_expr();
-  expect(Tok::DotDot, "an operator or `..`");
+  part_range();
   loop.to = parse_expr();
   closed_end = at(Tok::RBracket);
   if (!closed_end) {
@@ -402,6 +495,23 @@ void Parser::parse_range(Loop& loop, bool& closed_end) {
   if (closed_end) loop.to = plus_one(loop.to);
 }
 
+// Between the ends of a range, for which people write other signs.
+void Parser::part_range() {
+  constexpr std::string_view kExpected = "an operator or `..`";
+  const bool comma = at(Tok::Comma), closed = at(Tok::RParen) || at(Tok::RBracket);
+  if (!comma || faulty()) {
+    if (closed) unexpected(kExpected, "a range has both ends: `[0..n)`");
+    expect(Tok::DotDot, kExpected);
+    return;
+  }
+  const Span where = span(peek());
+  sink_.report(Diag::ParSyntax, where, {shown(peek()), kExpected, place()})
+      .note(Note::NoteHere, where, {"a range is written `[0..n)`"})
+      .fix(where, "..");
+  ++mended_;
+  take();
+}
+
 ExprId Parser::plus_one(ExprId bound) {
   Span where = ast_[bound].span;
   ExprId left = ast_[bound].kind() == ExprKind::Paren ? bound : ast_.add(Expr{Paren{bound}, where});
@@ -410,14 +520,20 @@ ExprId Parser::plus_one(ExprId bound) {
 }
 
 void Parser::parse_loop_body(Loop& loop) {
-  if (at_keyword(Word::Do)) {
-    take();
+  const size_t outer = yielded_;
+  yielded_ = loop.has_carry ? loop.carry.size() : loop.targets.size();
+  parse_loop_block(loop);
+  yielded_ = outer;
+}
+
+void Parser::parse_loop_block(Loop& loop) {
+  if (colon_opens(Word::Do) || (at_keyword(Word::Do) && take().kind == Tok::Name)) {
     parse_suite(loop.body);
     return;
   }
   In in(*this, "the body of a for-loop");
   ExprId value = parse_bind_expr();
-  if (loop.has_targets) reject_tuple_bind(value);
+  if (loop.has_targets) reject_tuple_bind(value, loop.targets.size());
   if (!panic_) take_loop_value(loop, value);
 }
 
@@ -450,7 +566,9 @@ StmtId Parser::parse_scope(int32_t begin, std::vector<Target> targets) {
   ScopeBind node;
   node.targets = std::move(targets);
   parse_scope_head(node);
+  const size_t outer = std::exchange(returned_, node.targets.size());
   if (expect_word(Word::Do)) parse_suite(node.body);
+  returned_ = outer;
   return add_statement(std::move(node), begin);
 }
 

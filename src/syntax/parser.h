@@ -23,6 +23,7 @@ class Parser : private ParserBase {
   std::optional<Word> item_word();
   void expect_item_end(std::string_view expected);
   void skip_rest();
+  void end_definition(Definition& definition);
   void report_hashes();
   void parse_pragma(Module& module);
   ExprId parse_pragma_value();
@@ -31,6 +32,8 @@ class Parser : private ParserBase {
   void parse_import_item(Module& module);
   void parse_export(Module& module);
   std::vector<ImportMember> parse_members();
+  bool take_star();
+  bool lacks_comma();
   void parse_alias(Module& module);
   void add_main(Module& module);
 
@@ -42,11 +45,14 @@ class Parser : private ParserBase {
   void parse_global(Module& module, DefName head);
   void parse_head_and_body(Module& module, DefName head);
   void suggest_item(const DefName& head, bool has_params, Diagnostic& report);
+  bool colon_body(Definition& definition);
+  bool is_signature(const Definition& definition, Span equal);
   bool returns(const std::vector<StmtId>& body) const;
   void take_level_rest(Definition& definition);
   Param parse_param();
   ExprId parse_default();
   void parse_body(Definition& definition);
+  AXON_SMALL_FRAMES void end_body(Definition& definition, int32_t begin, int losses);
   void check_def_name(const DefName& head);
   void drop_signature(std::string_view followed_by, Span follower = {});
   void apply_signature(Definition& definition, const DefName& head, const Signature& signature);
@@ -72,11 +78,15 @@ class Parser : private ParserBase {
   void skip_block() override;
   bool parse_suite(std::vector<StmtId>& body);
   void parse_level_block(std::vector<StmtId>& body);
+  AXON_SMALL_FRAMES void drop_colon(Span word);
   void parse_inline(std::vector<StmtId>& body);
   void parse_statement(std::vector<StmtId>& body, bool is_inline);
-  AXON_SMALL_FRAMES void no_statement(std::string_view expected);
+  AXON_SMALL_FRAMES StmtId no_statement(std::string_view expected);
   void suggest_return(Diagnostic& report, int32_t begin);
-  void suggest_bind(Diagnostic& report, const std::vector<Token>& next);
+  bool suggest_bind(Diagnostic& report, const std::vector<Token>& next);
+  AXON_SMALL_FRAMES void keep_statement(std::vector<StmtId>& body, StmtId statement, int losses);
+  static ExprId value_of(const Stmt& statement);
+  AXON_SMALL_FRAMES void spoil_last(std::vector<StmtId>& body, size_t before, int losses);
   bool at_bind();
   std::optional<Word> statement_word(bool is_inline);
   AXON_SMALL_FRAMES void join_misspelt_else();
@@ -84,7 +94,9 @@ class Parser : private ParserBase {
   AXON_SMALL_FRAMES StmtId add_values(bool is_return, std::vector<ExprId> values, int32_t begin);
   StmtId parse_if_statement();
   StmtId parse_bind(bool is_inline);
+  StmtId parse_bound(const std::vector<Target>& targets, bool is_inline, int32_t begin);
   AXON_SMALL_FRAMES StmtId add_bind(std::vector<Target> targets, ExprId value, int32_t begin);
+  AXON_SMALL_FRAMES StmtId add_unread(std::vector<Target> targets, int32_t value, int32_t begin);
   AXON_SMALL_FRAMES StmtId add_loop(Loop& loop, int32_t begin);
   AXON_SMALL_FRAMES void expect_arrow();
   std::vector<Target> parse_targets(std::string_view role);
@@ -97,12 +109,14 @@ class Parser : private ParserBase {
   AXON_SMALL_FRAMES void parse_for_scope(Loop& loop);
   AXON_SMALL_FRAMES void parse_range(Loop& loop, bool& closed_end);
   ExprId plus_one(ExprId bound);
+  AXON_SMALL_FRAMES void part_range();
   void parse_loop_body(Loop& loop);
+  void parse_loop_block(Loop& loop);
   AXON_SMALL_FRAMES void take_loop_value(Loop& loop, ExprId value);
   StmtId parse_scope(int32_t begin, std::vector<Target> targets);
   AXON_SMALL_FRAMES void parse_scope_head(ScopeBind& node);
   AXON_SMALL_FRAMES PathLit parse_scope_ref();
-  AXON_SMALL_FRAMES void reject_tuple_bind(ExprId first);
+  AXON_SMALL_FRAMES void reject_tuple_bind(ExprId first, size_t targets);
   std::vector<ExprId> parse_expr_list();
 
   // parse_expressions.cc
@@ -164,9 +178,10 @@ class Parser : private ParserBase {
     BinaryOp op;
     Span span;
   };
-  std::vector<Waiting> waiting_;      // operators without their right operand, of all open chains
-  std::vector<Call> calls_;           // calls whose arguments are being read
-  std::optional<Signature> pending_;  // a signature that waits for its definition
+  std::vector<Waiting> waiting_;       // operators without their right operand, of all open chains
+  std::vector<Call> calls_;            // calls whose arguments are being read
+  size_t returned_ = 1, yielded_ = 0;  // how many values the block around hands on; 0: any number
+  std::optional<Signature> pending_;   // a signature that waits for its definition
 };
 
 #undef AXON_SMALL_FRAMES

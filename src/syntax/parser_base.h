@@ -83,6 +83,7 @@ class ParserBase {
   bool expect(Tok kind, std::string_view expected = {});
   bool expect_word(Word word);
   [[gnu::noinline]] void lacks_word(Word word);
+  bool colon_opens(Word word);
   bool at_line_start() { return !panic_ && peek().line_start && peek().kind != Tok::Eof; }
 
   // parse_keywords.cc: misspelt keywords
@@ -112,6 +113,9 @@ class ParserBase {
   void note_callee(Diagnostic& report, Span where) const;
   std::string source_text(Span span, size_t limit = 80) const;
   void recover();
+  // Stands for what is read from `begin` on to the end of the panic.
+  ExprId unread_from(int32_t begin);
+  void end_unread(ExprId hole);
   Span span(const Token& token) const { return {file_, token.begin, token.end}; }
   Span since(int32_t begin) { return {file_, begin, stream_.last_end()}; }
   int32_t here() { return peek().begin; }
@@ -129,7 +133,11 @@ class ParserBase {
   bool panic_ = false;
   bool stopped_ = false;  // nesting too deep: nothing more is parsed
   int damage_ = 0;        // counts places where something was dropped
-  size_t mended_ = 0;     // counts reports of what was read as it was meant
+  bool opened_ = false;   // a `:` stands for the `do` that comes next
+  int kept_ = 0;          // those of them for which an unread value stands
+  int losses() const { return damage_ - kept_; }
+  ExprId unread_;      // the value whose text ends where this panic does
+  size_t mended_ = 0;  // counts reports of what was read as it was meant
   size_t errors_before_ = 0;
   int depth_ = 0;
   Target callee_;  // what was called last

@@ -6,6 +6,7 @@
 #include <unordered_map>
 
 #include "support/text.h"
+#include "syntax/token.h"
 #include "syntax/walk.h"
 
 namespace axon::syntax {
@@ -13,6 +14,8 @@ namespace {
 
 // The word with which a do-expression starts.
 Span do_word(Span expr) { return {expr.file, expr.begin, std::min(expr.begin + 2, expr.end)}; }
+
+constexpr std::string_view kOutside = "stands outside of a loop body";
 
 // What a list of statements belongs to.
 enum class Home : uint8_t { Body, Do, Scope, Loop };
@@ -33,11 +36,13 @@ class Checker {
   bool check_body(const std::vector<StmtId>& body, Context context);
   void check_closed_body(const std::vector<StmtId>& body, Context context, Span where,
                          std::string_view what);
+  bool ends_unread(const std::vector<StmtId>& body) const;
   bool check_statement(StmtId id, Context context, bool is_last);
   void check_return(const Return& node, Span where, Context context);
   void check_yield(Span where, Context context, bool is_last);
   void check_loop(const Loop& loop, Span where);
   void check_exprs(std::vector<ExprId> left);
+  bool has_tuple(const Expr& expr) const;
 
   const Ast& ast_;
   const Interner& names_;
@@ -60,7 +65,6 @@ void Checker::check(const Definition& definition) {
   std::vector<Target> params;
   for (NameId name : definition.path_params) params.push_back({name, definition.name_span});
   for (const Param& param : definition.params) params.push_back({param.name, param.span});
-  if (definition.damaged) return;
   check_names(params, "the parameters");
   for (const Param& param : definition.params) {
     if (param.default_value.valid()) check_exprs({param.default_value});
@@ -73,6 +77,21 @@ void Checker::check(const Definition& definition) {
   }
 }
 
+// Whether a body breaks off: what comes last could not be read.
+bool Checker::ends_unread(const std::vector<StmtId>& body) const {
+  if (body.empty()) return false;
+  const Stmt& last = ast_[body.back()];
+  auto unread = [&](ExprId id) { return id.valid() && is_unread(ast_[id]); };
+  if (const Bind* bind = last.get<Bind>()) return unread(bind->value);
+  if (const Yield* next = last.get<Yield>()) return unread(next->values.back());
+  if (const Return* result = last.get<Return>()) return unread(result->values.back());
+  if (const Loop* loop = last.get<Loop>()) return ends_unread(loop->body);
+  if (const ScopeBind* scope = last.get<ScopeBind>()) return ends_unread(scope->body);
+  if (const IfStmt* branch = last.get<IfStmt>())
+    return ends_unread(branch->then_body) || ends_unread(branch->else_body);
+  return false;
+}
+
 // A body that has to return.
 void Checker::check_closed_body(const std::vector<StmtId>& body, Context context, Span where,
                                 std::string_view what) {
@@ -81,9 +100,10 @@ void Checker::check_closed_body(const std::vector<StmtId>& body, Context context
   // A `return` that stands in a block where it can mean nothing was most likely meant for this one.
   bool told = std::any_of(sink_.all().begin() + static_cast<std::ptrdiff_t>(before),
                           sink_.all().end(), [](const Diagnostic& d) {
-                            return d.id == Diag::AstUnreachable || d.id == Diag::AstReturnInLoop;
+                            return d.id == Diag::AstUnreachable || d.id == Diag::AstReturnInLoop ||
+                                   (d.id == Diag::AstYield && d.args[0].text == kOutside);
                           });
-  if (!returns && !told) sink_.report(Diag::AstNoReturn, where, {what});
+  if (!returns && !told && !ends_unread(body)) sink_.report(Diag::AstNoReturn, where, {what});
 }
 
 // Whether every path through the body ends in a return.
@@ -150,7 +170,11 @@ void Checker::check_return(const Return& node, Span where, Context context) {
 
 void Checker::check_yield(Span where, Context context, bool is_last) {
   if (context.home != Home::Loop) {
-    sink_.report(Diag::AstYield, where, {"stands outside of a loop body"});
+    Diagnostic& report = sink_.report(Diag::AstYield, where, {kOutside});
+    const auto word = static_cast<int32_t>(spelling(Word::Yield).size());
+    if (is_last && !context.nested)
+      report.fix({where.file, where.begin, where.begin + word},
+                 std::string(spelling(Word::Return)));
   } else if (context.nested) {
     sink_.report(Diag::AstYield, where,
                  {"stands in a branch; it comes last in the loop body itself"});
@@ -174,6 +198,14 @@ void Checker::check_loop(const Loop& loop, Span where) {
   check_body(loop.body, {Home::Loop, false, 0});
 }
 
+// No argument is a tuple, which has been told: `carry carry (x, y) do` reads as a call.
+bool Checker::has_tuple(const Expr& expr) const {
+  const Call* call = expr.get<Call>();
+  return call && std::any_of(call->args.begin(), call->args.end(), [&](const Arg& arg) {
+           return arg.value.valid() && ast_[arg.value].kind() == ExprKind::Tuple;
+         });
+}
+
 // Only do-expressions hold anything to check. Works through a list, so that long chains are no
 // deeper than short ones; a do-expression recurses, which the parser's nesting limit bounds.
 void Checker::check_exprs(std::vector<ExprId> left) {
@@ -184,7 +216,7 @@ void Checker::check_exprs(std::vector<ExprId> left) {
     const Expr& expr = ast_[id];
     if (const Do* block = expr.get<Do>()) {
       check_closed_body(block->body, {Home::Do, false, 0}, do_word(expr.span), "the do-expression");
-    } else {
+    } else if (!has_tuple(expr)) {
       for_each_child(expr, [&](ExprId child) { left.push_back(child); });
     }
   }

@@ -188,6 +188,13 @@ std::optional<TokenStream::LeftOpen> TokenStream::left_open() {
   return LeftOpen{top.suspect_end, top.suspect_bracket};
 }
 
+// A `}` was told with its `{`.
+bool TokenStream::is_told(const Diagnostic& error) {
+  if (error.id == Diag::ParBrace) ++braces_;
+  const bool closes = error.id == Diag::LexChar && error.args[0].text == "}";
+  return closes && braces_ > 0 && braces_-- > 0;
+}
+
 Token TokenStream::take() {
   peek();
   current_ = nullptr;
@@ -198,6 +205,7 @@ Token TokenStream::take() {
   }
   if (raw_.kind == Tok::Eof) return raw_;
   for (Diagnostic& error : raw_.errors) {
+    if (is_told(error)) continue;
     Diagnostic& reported = sink_.report(error.id, error.span, std::move(error.args));
     reported.notes = std::move(error.notes);
     reported.fixes = std::move(error.fixes);
@@ -291,6 +299,15 @@ bool TokenStream::block_ahead() {
   return block;
 }
 
+bool TokenStream::ends_line() {
+  load();
+  if (raw_.kind == Tok::Eof || raw_.line_start) return false;
+  lexer_.seek(raw_.end);
+  const Token next = lexer_.next();
+  lexer_.seek(raw_.end);
+  return next.line_start || next.kind == Tok::Eof;
+}
+
 bool TokenStream::ends_block() {
   int32_t end = raw_.end;
   scan([&](const Token& token, int) {
@@ -373,6 +390,7 @@ TokenStream::Stop TokenStream::recover() {
     load();
     if (raw_.kind == Tok::Eof || closes_block() || starts_line_here()) break;
     bool is_do = is_word(raw_, Word::Do);
+    for (const Diagnostic& error : raw_.errors) is_told(error);
     count_bracket(raw_.kind);
     last_begin_ = raw_.begin;
     last_end_ = raw_.end;

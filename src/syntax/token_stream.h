@@ -27,6 +27,8 @@ class TokenStream {
   bool mark_ahead();
   // Whether the token behind the next one starts a deeper line that reads like a statement.
   bool block_ahead();
+  // Whether the next token, on the line of the one before, is the last of that line.
+  bool ends_line();
   // Whether the statement of the next token is the last of its block.
   bool ends_block();
   // The next real token, behind a SEP.
@@ -87,6 +89,7 @@ class TokenStream {
   bool is_word(const Token& token, Word word) const;
   bool starts_line_here() const;
   void note_suspect();
+  bool is_told(const Diagnostic& error);
 
   Lexer& lexer_;
   const WordTable& words_;
@@ -101,6 +104,7 @@ class TokenStream {
   int depth_ = 0;
   std::vector<int32_t> brackets_;  // the open ones
   bool go_back_ = false;
+  int braces_ = 0;  // `{` that have been told, with their `}` to come
   bool at_start_ = true;
   bool loose_ = false;
   bool top_is_off_ = false;  // the first item stood too deep, which has been told
