@@ -259,11 +259,8 @@ Result<EvalValue> eval_conv1d(const OpCall& call) {
 // Element i draws from (seed, i) alone: splitmix64, 53 bits; normal by Box-Muller.
 Result<EvalValue> eval_random(const OpCall& call) {
   AXON_TRY(const EvalTensor* ref, call.tensor(0));
-  AXON_TRY(Shape shape, call.integers(1));
+  AXON_TRY(Shape shape, call.sizes(1));
   AXON_TRY(int64_t seed, call.integer(2));
-  for (int64_t extent : shape) {
-    if (extent < 0) return call.wrong(1, "sizes");
-  }
   auto uniform = [&](uint64_t n) {
     uint64_t z =
         static_cast<uint64_t>(seed) * 0xD1342543DE82EF95ull + (n + 1) * 0x9E3779B97F4A7C15ull;

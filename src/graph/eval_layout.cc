@@ -231,7 +231,7 @@ Result<EvalValue> eval_repeat(const OpCall& call) {
   AXON_TRY(const EvalTensor* x, call.tensor(0));
   AXON_TRY(int64_t repeats, call.integer(1));
   AXON_TRY(size_t axis, call.axis(2, x->shape.size()));
-  if (repeats < 0) return call.wrong(1, "at least 0");
+  if (repeats < 0) return call.below_zero(1, std::to_string(repeats));
   AxisView view = view_axis(x->shape, axis);
   Shape shape = x->shape;
   shape[axis] *= repeats;
@@ -253,7 +253,8 @@ Result<EvalValue> eval_arange(const OpCall& call) {
   if (!call[2].is_null()) {
     AXON_TRY(end, call.integer(2));
   }
-  if (end < start) return call.wrong(2, "at least the start");
+  if (end < start)
+    return shape_error(call.name(2), std::to_string(end), call.name(1), std::to_string(start));
   int64_t count = 0;
   if (__builtin_sub_overflow(end, start, &count)) return call.wrong(2, "fewer numbers");
   EvalTensor out = EvalTensor::make(DType::I64, {count});
@@ -290,10 +291,7 @@ Result<EvalValue> eval_filled(const OpCall& call) {
       AXON_UNREACHABLE("not a creation");
   }
   if (call.op == Op::Zeros || call.op == Op::Empty || call.op == Op::Full) {
-    AXON_TRY(shape, call.integers(1));
-    for (int64_t extent : shape) {
-      if (extent < 0) return call.wrong(1, "sizes");
-    }
+    AXON_TRY(shape, call.sizes(1));
   }
   if (named != 0) {
     AXON_TRY(dtype, call.dtype(named, ref->dtype));

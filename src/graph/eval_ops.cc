@@ -151,6 +151,10 @@ Error OpCall::wrong(size_t i, std::string_view needed) const {
                     {name(i) + " is " + show(args[i]) + ", needs " + std::string(needed)});
 }
 
+Error OpCall::below_zero(size_t i, const std::string& is) const {
+  return eval_error(Diag::RunShape, {name(i), is, "the least size", "0"});
+}
+
 Result<const EvalTensor*> OpCall::tensor(size_t i) const {
   if (!args[i].is_tensor()) return wrong(i, "a tensor");
   return args[i].tensor.get();
@@ -188,6 +192,14 @@ Result<std::vector<int64_t>> OpCall::integers(size_t i) const {
   for (const EvalValue& item : args[i].items) {
     if (item.kind != Kind::Int) return wrong(i, "a list of integers");
     out.push_back(item.integer);
+  }
+  return out;
+}
+
+Result<std::vector<int64_t>> OpCall::sizes(size_t i) const {
+  AXON_TRY(std::vector<int64_t> out, integers(i));
+  for (int64_t extent : out) {
+    if (extent < 0) return below_zero(i, show_shape(out));
   }
   return out;
 }

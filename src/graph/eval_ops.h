@@ -18,6 +18,7 @@ struct OpCall {
   const EvalValue& operator[](size_t i) const { return args[i]; }
   std::string name(size_t i) const;  // "`x` of `matmul`"
   Error wrong(size_t i, std::string_view needed) const;
+  Error below_zero(size_t i, const std::string& is) const;
   Result<const EvalTensor*> tensor(size_t i) const;  // RUN-NULL, RUN-VALUE
   Result<int64_t> integer(size_t i) const;
   Result<double> number(size_t i) const;  // Int widens
@@ -25,6 +26,7 @@ struct OpCall {
   Result<std::string> text(size_t i) const;
   Result<std::string> key(size_t i) const;  // of a path or a string
   Result<std::vector<int64_t>> integers(size_t i) const;
+  Result<std::vector<int64_t>> sizes(size_t i) const;  // none negative
   // A dtype name; null, empty, `none` and `default` give `fallback`.
   Result<DType> dtype(size_t i, DType fallback) const;
   // An axis in [0, rank), negatives counted from the end.

@@ -108,6 +108,8 @@ RuleResult rule_Expand(RuleCall& c) {
     auto value = c.u.value(target);
     if (value && *value < -1) return c.fail("size " + std::to_string(*value) + " in the shape");
     bool keep = value && *value == -1;
+    if (keep && known && i < shift)
+      return c.fail("a -1 in the shape stands for no axis of the value");
     if (!known || i < shift) {
       if (keep) target = c.u.unknown();
       continue;
@@ -233,6 +235,10 @@ RuleResult rule_Split(RuleCall& c) {
   if (c.error) return c.result(c.types.error());
   auto sizes = c.shape(2);
   if (sizes && sizes->empty()) return c.fail("no sizes to split into");
+  for (DimId size : sizes.value_or(std::vector<DimId>())) {
+    auto number = c.dims.as_integer(size);
+    if (number && *number < 0) return c.fail("a piece of size " + std::to_string(*number));
+  }
   if (!place) {
     if (!sizes || sizes->size() < 2) return c.result(c.types.list(c.forget(axes)));
     std::vector<TypeId> items;

@@ -53,7 +53,12 @@ struct FlatInput {
 
 // A fact on dims that the specialisation relied on and could not prove: checked on entry.
 struct DimFact {
-  enum class Relation : uint8_t { Eq, Le } relation = Relation::Eq;
+  enum class Relation : uint8_t {
+    Eq,
+    Le,
+    Fits,    // sizes: `left` is at most `right`
+    NotZero  // `left` divides
+  } relation = Relation::Eq;
   DimId left, right;
   Span span;
   bool or_one = false;      // a `left` of 1 will do as well

@@ -64,8 +64,7 @@ opt::TreeId Planner::tensor_input(Call& call, size_t index, TypeId type, const s
 opt::TreeId Planner::input_tree(Call& call, size_t index, TypeId type, const std::string& place) {
   type = context_.types.strip_optional(type);
   const TypeData data = context_.types.get(type);
-  if (data.kind == TypeKind::Tensor && data.known_rank)
-    return tensor_input(call, index, type, place);
+  if (!context_.types.dims_of(type).empty()) return tensor_input(call, index, type, place);
   if (data.kind == TypeKind::Int || data.kind == TypeKind::Dim) {
     call.free.push_back(context_.dims.symbol(context_.names.intern(place), SymbolKind::Data));
     return scalar_input(call, place, call.free.back());

@@ -206,11 +206,31 @@ bool Planner::check_outputs(const std::vector<opt::TreeId>& outputs,
   return true;
 }
 
+namespace {
+
+runtime::EntryCheck::Relation relation_of(opt::DimFact::Relation relation) {
+  using From = opt::DimFact::Relation;
+  using To = runtime::EntryCheck::Relation;
+  switch (relation) {
+    case From::Eq:
+      return To::Eq;
+    case From::Le:
+      return To::Le;
+    case From::Fits:
+      return To::Fits;
+    case From::NotZero:
+      return To::NotZero;
+  }
+  AXON_UNREACHABLE("a relation");
+}
+
+}  // namespace
+
 void Planner::add_checks(Call& call, const opt::Specialised& flat) {
   for (const opt::DimFact& fact : flat.facts) {
-    bool eq = fact.relation == opt::DimFact::Relation::Eq;
+    using Relation = runtime::EntryCheck::Relation;
     runtime::EntryCheck check;
-    check.relation = eq ? runtime::EntryCheck::Relation::Eq : runtime::EntryCheck::Relation::Le;
+    check.relation = relation_of(fact.relation);
     check.left = context_.symbols.expr(fact.left);
     check.right = context_.symbols.expr(fact.right);
     if (fact.or_one) {  // one of the two differences is 0; quotients in them are rounded before
@@ -221,15 +241,15 @@ void Planner::add_checks(Call& call, const opt::Specialised& flat) {
       check.left = program.make(Kind::Mul, one, other);
       check.right = program.constant(0);
     }
-    check.what =
-        fmt::format("`{}` {} `{}`{}", context_.dims.show(fact.left),
-                    eq ? "==" : "<=", context_.dims.show(fact.right), fact.or_one ? ", or 1" : "");
-    const DimId zero = context_.dims.integer(0);
-    if (eq && fact.left == context_.dims.max(fact.right, zero)) {
-      check.relation = runtime::EntryCheck::Relation::Le;
-      check.left = context_.symbols.expr(zero);
-      check.what = fmt::format("`0` <= `{}`, a size,", context_.dims.show(fact.right));
-    }
+    const std::string left = context_.dims.show(fact.left), right = context_.dims.show(fact.right);
+    if (check.relation == Relation::NotZero)
+      check.what = fmt::format("`{}` is 0", left);
+    else if (check.relation == Relation::Fits && left == "0")
+      check.what = fmt::format("`0` <= `{}`, a size,", right);
+    else
+      check.what =
+          fmt::format("`{}` {} `{}`{}", left, check.relation == Relation::Eq ? "==" : "<=", right,
+                      fact.or_one ? ", or 1" : "");
     if (fact.tensor.valid()) check.what += fmt::format(", a size of `{}`,", text_of(fact.tensor));
     if (options_.files && fact.span.valid()) {
       const Span place = program_place(fact.span, fact.calls, *options_.files);

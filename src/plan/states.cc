@@ -127,8 +127,9 @@ void Planner::bound_lengths(const opt::Specialised& flat) {
   for (const auto& [value, symbol] : lengths_) {
     runtime::SymId id = context_.symbols.symbol(symbol);
     for (const opt::DimFact& fact : flat.facts) {
-      if (program_.symbols[id].upper.valid() || fact.relation != opt::DimFact::Relation::Le)
-        continue;
+      using Relation = opt::DimFact::Relation;
+      const bool bound = fact.relation == Relation::Le || fact.relation == Relation::Fits;
+      if (program_.symbols[id].upper.valid() || !bound) continue;
       if (!context_.dims.mentions(fact.left, symbol) || varies(fact.right)) continue;
       runtime::IntId upper = context_.symbols.expr(fact.right);
       program_.symbols[id].upper = upper;

@@ -28,7 +28,7 @@ def read_safetensors(path: pathlib.Path) -> dict:
 STOPPED = {
     "a negative size": (
         "import Tensor\n\nmain :: Tensor[B] -> Int -> Tensor[..R]\nmain x n = Tensor.zeros x [n]\n",
-        {"x": [1, 2, 3], "n": -2}, "RUN-INDEX", r"`n`, a size, at \S*main.axon:4: .* -2",
+        {"x": [1, 2, 3], "n": -2}, "RUN-SHAPE", r"`n`, a size, at \S*main.axon:4: .* -2",
     ),
     "a slice that ends before it starts": (
         "import Tensor\n\nmain :: Tensor[B] -> Int -> Int -> Tensor[..R]\n"
@@ -53,14 +53,14 @@ STOPPED = {
     "an index with more rows than the tensor": (
         "import Tensor (IdxTensor, gather)\n\nmain :: Tensor[B,S] -> IdxTensor[C,K] -> Tensor[C,K]\n"
         "main x i = gather x i dim=1\n",
-        {"x": [[1, 2, 3], [4, 5, 6]], "i": [[0], [1], [2]]}, "RUN-INDEX",
+        {"x": [[1, 2, 3], [4, 5, 6]], "i": [[0], [1], [2]]}, "RUN-SHAPE",
         r"`C` <= `B` at \S*main.axon:4: 3 is not at most 2",
     ),
     "a scattered source with more rows than the tensor": (
         "import Tensor (IdxTensor, scatter)\n\n"
         "main :: Tensor[B,S] -> IdxTensor[C,K] -> Tensor[C,K] -> Tensor[B,S]\n"
         "main x i s = scatter x i s dim=1\n",
-        {"x": [[1, 2, 3]], "i": [[0], [1]], "s": [[7], [8]]}, "RUN-INDEX",
+        {"x": [[1, 2, 3]], "i": [[0], [1]], "s": [[7], [8]]}, "RUN-SHAPE",
         r"`C` <= `B` at \S*main.axon:4: 2 is not at most 1",
     ),
     "more slices than places to add them to": (

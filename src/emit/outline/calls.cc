@@ -160,8 +160,7 @@ class Maker {
   TreeId tree_of(TypeId type, const graph::Value& value, bool mask) {
     const TypeData data = types_.get(type);
     opt::Forest& forest = calls_.forest;
-    if (data.kind == TypeKind::Tensor && data.known_rank) {
-      std::vector<DimId> dims = types_.dims_of(type);
+    if (std::vector<DimId> dims = types_.dims_of(type); !dims.empty()) {
       for (DimId& dim : dims) dim = with_values(dim);
       if (mask && dims.size() == 2)
         dims[1] = dims_.of(calls_.cached ? calls_.capacity : calls_.tokens);

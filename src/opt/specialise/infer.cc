@@ -40,26 +40,28 @@ bool Inference::dim(size_t i, DimId& out) {
   return true;
 }
 
-bool Inference::sizes(size_t i, std::vector<DimId>& out) {
+// A size, or a number of copies.
+bool Inference::not_below_zero(DimId size) {
+  if (const std::optional<int64_t> number = dims_.as_integer(size); number && *number < 0)
+    return no("a size is negative");
+  fits(dims_.integer(0), size);
+  return true;
+}
+
+bool Inference::sizes(size_t i, std::vector<DimId>& out, bool rest) {
   bool list = given(i) && (tree(i).kind == Tree::Kind::List || tree(i).kind == Tree::Kind::Tuple);
   if (!list) {
     error = "a list of sizes is not known";
     return false;
   }
-  const DimId zero = dims_.integer(0);
   for (TreeId item : tree(i).items) {
     if (forest_[item].kind != Tree::Kind::Int) {
       error = "a size is no integer";
       return false;
     }
     out.push_back(forest_[item].dim);
-    const std::optional<int64_t> number = dims_.as_integer(out.back());
-    if (number && *number < -1) {  // -1 stands for what is left
-      error = "a size is negative";
-      return false;
-    }
-    if (!number && !surely_le(zero, out.back()) && !equal(dims_.max(out.back(), zero), out.back()))
-      return false;
+    if (rest && dims_.as_integer(out.back()) == -1) continue;
+    if (!not_below_zero(out.back())) return false;
   }
   return true;
 }
@@ -87,6 +89,11 @@ bool Inference::surely_le(DimId a, DimId b) {
 void Inference::at_most(DimId a, DimId b) {
   if (surely_le(a, b)) return;
   facts.push_back({DimFact::Relation::Le, a, b, {}});
+}
+
+void Inference::fits(DimId a, DimId b) {
+  if (surely_le(a, b)) return;
+  facts.push_back({DimFact::Relation::Fits, a, b, {}});
 }
 
 bool Inference::proves_le(DimId a, DimId b) {
@@ -177,7 +184,7 @@ bool Inference::named(size_t i, DType fallback, DType& out) {
 
 bool Inference::reshape() {
   std::vector<DimId> shape;
-  if (!sizes(1, shape)) return false;
+  if (!sizes(1, shape, true)) return false;
   DimId total = product(x().dims), rest = dims_.integer(1), minus = dims_.integer(-1);
   size_t open = shape.size();
   for (size_t i = 0; i < shape.size(); ++i) {
@@ -205,7 +212,7 @@ DimId Inference::product(const std::vector<DimId>& shape) {
 
 bool Inference::permute() {
   std::vector<DimId> order, shape;
-  if (!sizes(1, order) || order.size() != x().dims.size())
+  if (!sizes(1, order, true) || order.size() != x().dims.size())
     return no("the order of axes is not known");
   for (DimId d : order) {
     std::optional<int64_t> a = dims_.as_integer(d);
@@ -234,7 +241,7 @@ bool Inference::unsqueeze() {
 
 bool Inference::expand() {
   std::vector<DimId> shape;
-  if (!sizes(1, shape)) return false;
+  if (!sizes(1, shape, true)) return false;
   if (shape.size() < x().dims.size()) return no("fewer axes than the value has");
   size_t shift = shape.size() - x().dims.size();
   DimId one = dims_.integer(1), minus = dims_.integer(-1);
@@ -332,7 +339,7 @@ bool Inference::repeat() {
   size_t at = 0;
   DimId times;
   if (!axis(2, x().dims.size(), at) || !dim(1, times)) return false;
-  at_most(dims_.integer(0), times);
+  if (!not_below_zero(times)) return false;
   std::vector<DimId> shape = x().dims;
   shape[at] = dims_.value_mul(shape[at], times);
   return give(shape, x().dtype);
@@ -351,8 +358,8 @@ bool Inference::arange() {
   } else {
     to = shape.size() >= 3 ? shape[shape.size() - 2] : shape.back();
   }
-  at_most(from, to);
-  return give({dims_.value_sub(to, from)}, DType::I64);
+  const DimId count = dims_.value_sub(to, from);
+  return not_below_zero(count) && give({count}, DType::I64);
 }
 
 bool Inference::shaped(size_t shape_at, size_t dtype_at) {
@@ -388,6 +395,7 @@ bool Inference::topk() {
   DimId k;
   if (!axis(2, x().dims.size(), at) || !dim(1, k)) return false;
   std::vector<DimId> shape = x().dims;
+  at_most(dims_.integer(0), k);
   at_most(k, shape[at]);
   shape[at] = k;
   give(shape, x().dtype);
@@ -415,7 +423,7 @@ bool Inference::indexed(size_t axis_at) {
   const std::vector<DimId>& index = tree(1).dims;
   if (index.size() != x().dims.size()) return no("its index has other axes");
   for (size_t d = 0; d < index.size(); ++d) {
-    if (d != place) at_most(index[d], x().dims[d]);
+    if (d != place) fits(index[d], x().dims[d]);
   }
   return true;
 }
@@ -464,8 +472,7 @@ bool Inference::conv1d() {
         dims_.value_div(dims_.value_sub(length, dims_.integer(1)), dims_.integer(*stride)),
         dims_.integer(1));
   }
-  at_most(zero, length);
-  return give({x().dims[0], w.dims[0], length}, x().dtype);
+  return not_below_zero(length) && give({x().dims[0], w.dims[0], length}, x().dtype);
 }
 
 bool Inference::assign(bool unit) {
@@ -476,10 +483,12 @@ bool Inference::assign(bool unit) {
   const bool ranked = part.kind == Tree::Kind::Tensor && part.dims.size() == x().dims.size();
   if (unit)
     to = dims_.value_add(from, dims_.integer(1));
-  else if (!dim(4, to) || (ranked && !equal(dims_.value_sub(to, from), part.dims[at])))
+  else if (!dim(4, to))
     return false;
   at_most(dims_.integer(0), from);
+  at_most(from, to);
   at_most(to, x().dims[at]);
+  if (!unit && ranked && !equal(dims_.value_sub(to, from), part.dims[at])) return false;
   if (part.kind == Tree::Kind::Tensor) {  // stretched over the range
     std::vector<DimId> range = x().dims;
     range[at] = dims_.value_sub(to, from);

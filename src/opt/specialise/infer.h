@@ -33,7 +33,9 @@ class Inference {
   std::optional<int64_t> integer(size_t i) const;
   bool axis(size_t i, size_t rank, size_t& out);
   bool dim(size_t i, DimId& out);
-  bool sizes(size_t i, std::vector<DimId>& out);
+  // `rest`: -1 stands for what is left.
+  bool sizes(size_t i, std::vector<DimId>& out, bool rest = false);
+  bool not_below_zero(DimId size);
   bool named(size_t i, DType fallback, DType& out);
   bool no(std::string_view why) {
     error = why;
@@ -45,7 +47,8 @@ class Inference {
   }
   bool equal(DimId a, DimId b);
   bool surely_le(DimId a, DimId b);
-  void at_most(DimId a, DimId b);
+  void at_most(DimId a, DimId b);  // of places
+  void fits(DimId a, DimId b);     // of sizes
   bool proves_le(DimId a, DimId b);
   bool broadcast(std::vector<DimId>& into, const std::vector<DimId>& other, bool whole = false);
   bool settled_by_type(DimId& into, DimId other, size_t from_end);

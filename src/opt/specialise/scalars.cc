@@ -133,6 +133,10 @@ TreeId Specialiser::integer_binary(Op op, DimId a, DimId b) {
         return report(Diag::RunValue, {"an integer is raised to a negative power"});
     }
   }
+  if (divides && !y) {
+    const DimId divisor = forest_[settled(forest_.integer(b))].dim;
+    add_fact({DimFact::Relation::NotZero, divisor, dims_.integer(0), {}});
+  }
   switch (arith) {
     case Arith::Add:
       return whole(dims_.value_add(a, b));

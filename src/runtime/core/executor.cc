@@ -78,12 +78,19 @@ Result<int64_t> Executor::measure(const Bindings& symbols) {
 }
 
 Result<void> Executor::check_entry() const {
+  using Relation = EntryCheck::Relation;
   for (const EntryCheck& check : bound_phase_->phase->checks) {
-    if (!ints_.known(check.left) || !ints_.known(check.right)) return unknown("a size", check.what);
+    for (IntId side : {check.left, check.right}) {
+      if (!ints_.known(side)) return unknown(side, "a size", check.what);
+    }
     const int64_t left = ints_[check.left], right = ints_[check.right];
-    const bool equal = check.relation == EntryCheck::Relation::Eq;
+    if (check.relation == Relation::NotZero) {
+      if (left == right) return Error{"RUN-DIV-ZERO", "division by zero: " + check.what};
+      continue;
+    }
+    const bool equal = check.relation == Relation::Eq;
     if (equal ? left == right : left <= right) continue;
-    return Error{equal ? "RUN-SHAPE" : "RUN-INDEX",
+    return Error{check.relation == Relation::Le ? "RUN-INDEX" : "RUN-SHAPE",
                  check.what + ": " + std::to_string(left) + " is not " +
                      (equal ? "equal to " : "at most ") + std::to_string(right)};
   }

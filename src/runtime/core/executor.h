@@ -80,7 +80,7 @@ class Executor {
   void work(int part, int parts, const CancelFlag* cancel);
   void count(size_t instr, uint64_t begin);
   void count_reads(size_t instr, size_t slot, InstrCost& cost) const;
-  Error unknown(const char* what, const std::string& source) const;
+  Error unknown(IntId expr, const char* what, const std::string& source) const;
   Error fault() const;
 
   const BoundProgram* bound_;

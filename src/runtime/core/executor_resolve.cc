@@ -22,7 +22,9 @@ std::string show_shape(const int64_t* shape, int rank) {
 
 }  // namespace
 
-Error Executor::unknown(const char* what, const std::string& source) const {
+Error Executor::unknown(IntId expr, const char* what, const std::string& source) const {
+  if (ints_.divides_by_zero(expr))
+    return Error{"RUN-DIV-ZERO", "division by zero" + (source.empty() ? "" : " (" + source + ")")};
   return Error{"RUN-OVERFLOW", std::string(what) +
                                    " cannot be computed from the sizes of this call" +
                                    (source.empty() ? "" : " (" + source + ")")};
@@ -78,15 +80,16 @@ Result<void> Executor::resolve_value(ValId id, const View* inputs, const View* s
   view.quantised_rows = value.quantised;
   view.rank = static_cast<int8_t>(value.shape.size());
   for (size_t a = 0; a < value.shape.size(); ++a) {
-    if (!ints_.known(value.shape[a])) return unknown("a shape", value.name);
-    view.shape[a] = ints_[value.shape[a]];
-    if (view.shape[a] < 0) return unknown("a shape", value.name);
+    const IntId extent = value.shape[a];
+    if (!ints_.known(extent)) return unknown(extent, "a shape", value.name);
+    view.shape[a] = ints_[extent];
+    if (view.shape[a] < 0) return unknown(extent, "a shape", value.name);
   }
   set_contiguous(view);
   if (value.place_kind() == PlaceKind::None) {
     view = {};
   } else if (const auto* arena = std::get_if<PlaceArena>(&value.place)) {
-    if (!ints_.known(arena->offset)) return unknown("an address", value.name);
+    if (!ints_.known(arena->offset)) return unknown(arena->offset, "an address", value.name);
     if (arena_->data() != nullptr) view.data = arena_->data() + ints_[arena->offset];
   } else if (const auto* weight = std::get_if<PlaceWeight>(&value.place)) {
     view = bound_->weights[static_cast<size_t>(weight->weight.index)];
@@ -116,14 +119,14 @@ Result<void> Executor::resolve_value(ValId id, const View* inputs, const View* s
     view = store;
   } else if (const auto* of = std::get_if<PlaceView>(&value.place)) {
     const View& base = values_[static_cast<size_t>(of->of.index)];
-    if (!ints_.known(of->offset)) return unknown("an address", value.name);
+    if (!ints_.known(of->offset)) return unknown(of->offset, "an address", value.name);
     view.storage = base.storage;
     if (base.data != nullptr) {
       const StorageInfo& info = storage_info(base.storage);
       view.data = base.data + ints_[of->offset] / info.block * info.block_bytes;
     }
     for (size_t a = 0; a < of->strides.size(); ++a) {
-      if (!ints_.known(of->strides[a])) return unknown("a stride", value.name);
+      if (!ints_.known(of->strides[a])) return unknown(of->strides[a], "a stride", value.name);
       view.stride[a] = ints_[of->strides[a]];
     }
   }
@@ -144,7 +147,7 @@ Result<void> Executor::set_params(size_t index) {
         out.present = false;
         continue;
       }
-      if (!ints_.known(*expr)) return unknown(p.name.c_str(), instr.source);
+      if (!ints_.known(*expr)) return unknown(*expr, p.name.c_str(), instr.source);
       out.i = ints_[*expr];
     } else if (const auto* integer = std::get_if<int64_t>(&p.value)) {
       out.i = *integer;
@@ -199,7 +202,8 @@ Result<void> Executor::patch(const View* inputs, const View* states) {
   }
   for (const ParamPatch& p : param_patches_) {
     if (!ints_.known(p.expr)) {
-      return unknown("a parameter", bound_phase_->phase->code[static_cast<size_t>(p.instr)].source);
+      return unknown(p.expr, "a parameter",
+                     bound_phase_->phase->code[static_cast<size_t>(p.instr)].source);
     }
     ParamSlot& slot = steps_[static_cast<size_t>(p.instr)].args.params[p.slot];
     slot.i = ints_[p.expr];
@@ -231,7 +235,7 @@ Result<void> Executor::choose_kernels() {
   }
   const Phase& phase = *bound_phase_->phase;
   if (phase.arena_bytes.valid() && !ints_.known(phase.arena_bytes)) {
-    return unknown("the arena size", phase.name);
+    return unknown(phase.arena_bytes, "the arena size", phase.name);
   }
   arena_bytes_ = phase.arena_bytes.valid() ? aligned(ints_[phase.arena_bytes]) : 0;
   return {};

@@ -18,6 +18,8 @@ class IntTable {
            values_.known[static_cast<size_t>(id.index)];
   }
   int64_t operator[](IntId id) const { return values_.values[static_cast<size_t>(id.index)]; }
+  // Whether an expression has no value because a part of it divides by zero.
+  bool divides_by_zero(IntId id) const;
   // Whether a data symbol occurs in the expression.
   bool is_data(IntId id) const { return id.valid() && data_[static_cast<size_t>(id.index)] != 0; }
 

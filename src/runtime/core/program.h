@@ -225,9 +225,14 @@ struct ScalarUpdate {
   IntId value;
 };  // new value of a StateScalar after the call
 
-// A fact that must hold on entry (RUN-SHAPE).
+// A fact that must hold on entry.
 struct EntryCheck {
-  enum class Relation : uint8_t { Eq, Le } relation = Relation::Eq;
+  enum class Relation : uint8_t {
+    Eq,      // RUN-SHAPE
+    Le,      // RUN-INDEX
+    Fits,    // `left` <= `right`, which are sizes: RUN-SHAPE
+    NotZero  // `left`: RUN-DIV-ZERO
+  } relation = Relation::Eq;
   IntId left, right;
   std::string what;  // for the message: both places
 };

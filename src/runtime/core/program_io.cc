@@ -432,7 +432,7 @@ void io(A& a, ScalarUpdate& u) {
 }
 template <class A>
 void io(A& a, EntryCheck& c) {
-  io_enum(a, c.relation, 1);
+  io_enum(a, c.relation, static_cast<int64_t>(EntryCheck::Relation::NotZero));
   io(a, c.left);
   io(a, c.right);
   io(a, c.what);

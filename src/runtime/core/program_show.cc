@@ -298,9 +298,10 @@ class Printer {
       out_ += '\n';
     }
     for (const EntryCheck& check : phase.checks) {
-      bool eq = check.relation == EntryCheck::Relation::Eq;
+      constexpr std::string_view kSigns[] = {"==", "<=", "<=", "!="};
       out_ += fmt::format("  check {} {} {} ; {}\n", show_int(check.left),
-                          eq ? "==" : "<=", show_int(check.right), check.what);
+                          kSigns[static_cast<size_t>(check.relation)], show_int(check.right),
+                          check.what);
     }
     for (size_t i = 0; i < phase.values.size(); ++i) {
       const Value& v = phase.values[phase.values.id_at(i)];

@@ -56,6 +56,10 @@ Error OpCall::wrong(size_t i, std::string_view needed) const {
                    {name(i) + " is " + show(args[i]) + ", needs " + std::string(needed)});
 }
 
+Error OpCall::below_zero(size_t i, const std::string& is) const {
+  return run_error(Diag::RunShape, {name(i), is, "the least size", "0"});
+}
+
 Result<TensorPtr> OpCall::tensor(size_t i) const {
   if (!args[i].is_tensor()) return wrong(i, "a tensor");
   return args[i].tensor;
@@ -103,7 +107,7 @@ Result<Shape> OpCall::integers(size_t i) const {
 Result<Shape> OpCall::sizes(size_t i) const {
   AXON_TRY(Shape out, integers(i));
   for (int64_t extent : out) {
-    if (extent < 0) return wrong(i, "sizes");
+    if (extent < 0) return below_zero(i, show_shape(out));
   }
   return out;
 }

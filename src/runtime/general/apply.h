@@ -20,6 +20,7 @@ struct OpCall {
   Datum& operator[](size_t i) const { return args[i]; }
   std::string name(size_t i) const;  // "`x` of `matmul`"
   Error wrong(size_t i, std::string_view needed) const;
+  Error below_zero(size_t i, const std::string& is) const;
   Result<TensorPtr> tensor(size_t i) const;  // RUN-NULL, RUN-VALUE
   Result<int64_t> integer(size_t i) const;
   Result<double> number(size_t i) const;  // Int widens

@@ -230,7 +230,7 @@ Result<Datum> apply_repeat(const OpCall& call) {
   AXON_TRY(const int64_t repeats, call.integer(1));
   Shape shape = x->shape();
   AXON_TRY(const size_t axis, call.axis(2, shape.size()));
-  if (repeats < 0) return call.wrong(1, "at least 0");
+  if (repeats < 0) return call.below_zero(1, std::to_string(repeats));
   if (__builtin_mul_overflow(shape[axis], repeats, &shape[axis]))
     return run_error(Diag::RunOverflow, {"repeat"});
   AXON_TRY(TensorPtr out, call.eager.make(x->dtype(), shape));
@@ -249,7 +249,7 @@ Result<Datum> apply_arange(const OpCall& call) {
   if (!call[2].is_null()) {
     AXON_TRY(end, call.integer(2));
   }
-  if (end < start) return call.wrong(2, "at least the start");
+  if (end < start) return run_error(Diag::RunShape, {call.name(2), end, call.name(1), start});
   int64_t count = 0;
   if (__builtin_sub_overflow(end, start, &count)) return call.wrong(2, "fewer numbers");
   AXON_TRY(TensorPtr out, call.eager.make(DType::I64, {count}));
