@@ -10,6 +10,7 @@
 #include "driver/source_pieces.h"
 #include "sema/unread.h"
 #include "support/text.h"
+#include "syntax/structure.h"
 
 namespace axon::driver {
 namespace {
@@ -75,6 +76,7 @@ class Survey {
     }
     if (loaded) {
       take_out_unread();
+      end_blocks();
       check_rest(told, std::move(errors));
     }
     session_.sink = std::move(told);
@@ -236,6 +238,26 @@ class Survey {
       if (piece.file == file && !piece.name.empty()) less |= lose(piece.name);
     }
     return less;
+  }
+
+  // Later stages are given blocks that end. Where the end of a body could not be read, it returns
+  // what is not known; of one that lacks another end nothing is known.
+  void end_blocks() {
+    auto whole = [&](const Definition& def) {
+      return syntax::has_whole_blocks(def, session_.ast, session_.names);
+    };
+    for (sema::LoadedModule& module : rest_.modules) {
+      if (module.from_library) continue;
+      for (Definition& def : module.module.definitions) {
+        if (whole(def)) continue;
+        if (def.statement_body && !def.body.empty()) {
+          def.body.push_back(sema::unread_return(session_.ast[def.body.back()].span, session_));
+          if (whole(def)) continue;
+        }
+        sema::take_out_body(def, session_);
+        if (!is_function(def) || !whole(def)) lose(session_.names.text(def.name));
+      }
+    }
   }
 
   // Items that the parser made nothing of.

@@ -92,6 +92,12 @@ bool take_out_body(Definition& def, Session& session) {
   return true;
 }
 
+StmtId unread_return(Span last, Session& session) {
+  const Span end{last.file, last.end, last.end};
+  const ExprId value = session.ast.add(Expr{Null{true}, end});
+  return session.ast.add(Stmt{Return{{value}}, end});
+}
+
 std::vector<Span> unread_in(const Definition& def, const Ast& ast) {
   std::vector<Span> out;
   visit_body(def, ast,

@@ -12,6 +12,8 @@ namespace axon::sema {
 bool take_out_value(syntax::Definition& def, Span span, Session& session);
 // The same with all of the body.
 bool take_out_body(syntax::Definition& def, Session& session);
+// A `return` of what is not known, behind the statement at `last`.
+syntax::StmtId unread_return(Span last, Session& session);
 // Whether `span` begins in a value of the definition that is unread.
 bool is_unread_at(const syntax::Definition& def, Span span, const syntax::Ast& ast);
 // The texts that unread values of the definition stand for.

@@ -22,8 +22,9 @@ enum class Home : uint8_t { Body, Do, Scope, Loop };
 
 class Checker {
  public:
-  Checker(const Ast& ast, const Interner& names, DiagSink& sink)
-      : ast_(ast), names_(names), sink_(sink) {}
+  // A strict one reports a missing return even where it has been told, or could not be read.
+  Checker(const Ast& ast, const Interner& names, DiagSink& sink, bool strict = false)
+      : ast_(ast), names_(names), sink_(sink), strict_(strict) {}
   void check(const Definition& definition);
 
  private:
@@ -47,6 +48,7 @@ class Checker {
   const Ast& ast_;
   const Interner& names_;
   DiagSink& sink_;
+  bool strict_;
 };
 
 void Checker::check_names(const std::vector<Target>& targets, std::string_view where) {
@@ -103,7 +105,8 @@ void Checker::check_closed_body(const std::vector<StmtId>& body, Context context
                             return d.id == Diag::AstUnreachable || d.id == Diag::AstReturnInLoop ||
                                    (d.id == Diag::AstYield && d.args[0].text == kOutside);
                           });
-  if (!returns && !told && !ends_unread(body)) sink_.report(Diag::AstNoReturn, where, {what});
+  if (!returns && (strict_ || (!told && !ends_unread(body))))
+    sink_.report(Diag::AstNoReturn, where, {what});
 }
 
 // Whether every path through the body ends in a return.
@@ -216,7 +219,7 @@ void Checker::check_exprs(std::vector<ExprId> left) {
     const Expr& expr = ast_[id];
     if (const Do* block = expr.get<Do>()) {
       check_closed_body(block->body, {Home::Do, false, 0}, do_word(expr.span), "the do-expression");
-    } else if (!has_tuple(expr)) {
+    } else if (strict_ || !has_tuple(expr)) {
       for_each_child(expr, [&](ExprId child) { left.push_back(child); });
     }
   }
@@ -244,6 +247,13 @@ void validate_ast(const std::vector<Definition>& definitions, const Ast& ast, co
 
 void validate_ast(const Module& module, const Ast& ast, const Interner& names, DiagSink& sink) {
   validate_ast(module.definitions, ast, names, sink);
+}
+
+bool has_whole_blocks(const Definition& definition, const Ast& ast, const Interner& names) {
+  DiagSink sink;
+  Checker(ast, names, sink, true).check(definition);
+  return std::none_of(sink.all().begin(), sink.all().end(),
+                      [](const Diagnostic& d) { return d.id != Diag::AstDup; });
 }
 
 }  // namespace axon::syntax

@@ -12,4 +12,8 @@ void validate_ast(const Module& module, const Ast& ast, const Interner& names, D
 void validate_ast(const std::vector<Definition>& definitions, const Ast& ast, const Interner& names,
                   DiagSink& sink);
 
+// Whether the blocks of a definition end as later stages expect: what could not be read may hide an
+// end, of which `validate_ast` says nothing more.
+bool has_whole_blocks(const Definition& definition, const Ast& ast, const Interner& names);
+
 }  // namespace axon::syntax
