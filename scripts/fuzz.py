@@ -238,9 +238,9 @@ def run(parts: list[Part], seconds: float, seed: int, jobs: int) -> int:
 def plan(sanitized: pathlib.Path, release: pathlib.Path) -> list[Part]:
     """What `./dev fuzz` does, with the shares of the time."""
     return [
-        Part("front", "sanitizers", sanitized, 0.74),
-        Part("programs", "sanitizers", sanitized, 0.13),
-        Part("programs", "release", release, 0.13),
+        Part("front", "sanitizers", sanitized, 0.84),
+        Part("programs", "sanitizers", sanitized, 0.06),
+        Part("programs", "release", release, 0.10),
     ]
 
 

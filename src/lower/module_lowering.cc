@@ -4,6 +4,7 @@
 #include "graph/builder.h"
 #include "graph/verify.h"
 #include "sema/operators.h"
+#include "sema/validate_typed.h"
 #include "support/text.h"
 
 namespace axon::lower {
@@ -493,15 +494,34 @@ void ModuleLowering::results(const std::vector<ExprId>& values) {
 void ModuleLowering::constraints() {
   // What a branch needs must hold where the program is entered, as far as inputs say that the
   // branch is taken; inside, the branch itself tells.
+  if (typed_.constraints.empty()) return;
+  const std::set<SymbolId> unknown = result_names();
   bool main = def_.name == c_.program.flat.program.main;
   for (const sema::TypedConstraint& fact : typed_.constraints) {
-    if (main || !fact.guarded) constraint(fact);
+    if (main || !fact.guarded) constraint(fact, unknown);
   }
+}
+
+// The names of sizes that only the result has, which says that its sizes are one.
+std::set<SymbolId> ModuleLowering::result_names() const {
+  std::set<SymbolId> out = sema::shared_symbols(typed_.return_type, types_);
+  auto take = [&](auto& self, TypeId type) -> void {
+    const TypeData data = types_.get(type);
+    for (const Axis& axis : data.axes) {
+      if (axis.is_run()) continue;
+      for (SymbolId symbol : types_.dims().symbols(axis.dim)) out.erase(symbol);
+    }
+    for (TypeId item : data.items) self(self, item);
+  };
+  if (out.empty()) return out;
+  for (const graph::Value& value : graph_[id_].values) take(take, value.type);
+  return out;
 }
 
 // A name made equal to another dim stands for that one; what is then plainly true says nothing.
 // Neither do facts on dims that the module does not know.
-void ModuleLowering::constraint(const sema::TypedConstraint& fact) {
+void ModuleLowering::constraint(const sema::TypedConstraint& fact,
+                                const std::set<SymbolId>& unknown) {
   DimTable& dims = types_.dims();
   bool known = true;
   auto own = [&](DimId dim) {
@@ -509,7 +529,7 @@ void ModuleLowering::constraint(const sema::TypedConstraint& fact) {
       DimId meaning = dims_.find(dims.symbol(symbol).name);
       SymbolKind kind = dims.symbol(symbol).kind;
       bool itself = kind == SymbolKind::Rigid || kind == SymbolKind::Param;
-      known = known && (meaning.valid() || itself);
+      known = known && (meaning.valid() || itself) && unknown.count(symbol) == 0;
       return meaning;
     });
   };

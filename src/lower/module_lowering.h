@@ -2,6 +2,7 @@
 #pragma once
 
 #include <optional>
+#include <set>
 #include <span>
 #include <string_view>
 #include <unordered_map>
@@ -42,7 +43,8 @@ class ModuleLowering {
   void loop(const syntax::Loop& loop, Span span, std::span<const syntax::StmtId> following);
   void results(const std::vector<syntax::ExprId>& values);
   void constraints();
-  void constraint(const sema::TypedConstraint& fact);
+  void constraint(const sema::TypedConstraint& fact, const std::set<SymbolId>& unknown);
+  std::set<SymbolId> result_names() const;
 
   // Fills op, callee and inputs of a node or a nested expression.
   template <class Target>

@@ -356,7 +356,8 @@ void name_dims(const Definition& def, const TypedProgram& program, TypedDefiniti
         },
         [](StmtId, const Stmt&) {}});
   for (const auto& known : names.all()) {
-    if (find_definition(program.flat.program, known.first)) continue;
+    const Definition* same = find_definition(program.flat.program, known.first);
+    if (same && is_constant(*same)) continue;
     typed.dim_values.push_back(known);
   }
 }

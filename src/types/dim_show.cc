@@ -35,7 +35,8 @@ std::string operand_text(const Tree& parent, size_t index, const DimTable& dims)
   int outer = binding(parent.kind);
   int inner = binding(child.kind);
   bool tight = index > 0 && parent.kind != Kind::Add;  // the right side of `*` binds tighter too
-  if (inner < outer || (tight && inner == outer)) return "(" + text + ")";
+  const bool negative = index > 0 && child.kind == Kind::Integer && child.value < 0;
+  if (negative || inner < outer || (tight && inner == outer)) return "(" + text + ")";
   return text;
 }
 

@@ -31,7 +31,12 @@ void collect(const Tree& tree, int sign, DimTable& dims, std::vector<Rest>& out)
     collect(tree.operands[i], sum ? (negative ? -sign : sign) : 0, dims, out);
   }
   if (tree.kind != Kind::Div) return;
-  out.push_back({dims.mod(dim_of(tree.operands[0], dims), dim_of(tree.operands[1], dims)), sign});
+  DimId left = dim_of(tree.operands[0], dims), right = dim_of(tree.operands[1], dims);
+  if (dims.as_integer(right).value_or(0) < 0) {  // (0-S)/(-2) is exact where S/2 is
+    left = dims.value_sub(dims.integer(0), left);
+    right = dims.value_sub(dims.integer(0), right);
+  }
+  out.push_back({dims.mod(left, right), sign});
 }
 
 }  // namespace
