@@ -225,4 +225,26 @@ Result<void> DimBinding::check(TypeId type, const EvalValue& value, const std::s
   return {};
 }
 
+Result<void> DimBinding::check_runs(TypeId type, const EvalValue& value, const std::string& what) {
+  if (!type.valid() || value.is_null()) return {};
+  const TypeData& data = types_.get(type);
+  if (data.kind == TypeKind::Optional) return check_runs(data.items[0], value, what);
+  for (size_t i = 0; i < value.items.size() && !data.items.empty(); ++i) {
+    const size_t item = data.kind == TypeKind::List ? 0 : i;
+    if (item < data.items.size()) AXON_TRY_VOID(check_runs(data.items[item], value.items[i], what));
+  }
+  auto run = std::find_if(data.axes.begin(), data.axes.end(),
+                          [](const Axis& axis) { return axis.is_run(); });
+  if (run == data.axes.end() || !value.is_tensor()) return {};
+  const std::vector<int64_t>& shape = value.tensor->shape;
+  const std::vector<int64_t> sizes(shape.begin() + (run - data.axes.begin()),
+                                   shape.end() - (data.axes.end() - run - 1));
+  const Run& first = runs_.try_emplace(run->run, Run{sizes, what}).first->second;
+  if (first.sizes == sizes) return {};
+  return eval_error(
+      Diag::RunShape,
+      {"`.." + std::string(dims_.names().text(dims_.symbol(run->run).name)) + "` of " + what,
+       show_shape(sizes), "that of " + first.what, show_shape(first.sizes)});
+}
+
 }  // namespace axon::graph

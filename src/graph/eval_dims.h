@@ -24,6 +24,9 @@ class DimBinding {
   Result<bool> bind(TypeId type, const EvalValue& value, Only only = Only::All);
   // Ranks, and every axis whose dim has a value. `what` names the value in the error.
   Result<void> check(TypeId type, const EvalValue& value, const std::string& what) const;
+  // Runs of axes: each is what it was where its name came first, in values whose types have been
+  // checked.
+  Result<void> check_runs(TypeId type, const EvalValue& value, const std::string& what);
 
  private:
   Result<bool> bind_axis(DimId dim, int64_t size, Only only);
@@ -33,6 +36,11 @@ class DimBinding {
   const TypeTable& types_;
   const DimTable& dims_;
   std::unordered_map<SymbolId, int64_t, IdHash> values_;
+  struct Run {
+    std::vector<int64_t> sizes;
+    std::string what;  // has it first
+  };
+  std::unordered_map<SymbolId, Run, IdHash> runs_;
 };
 
 }  // namespace axon::graph

@@ -254,8 +254,10 @@ Result<void> Evaluator::enter(Frame& frame, Values inputs, bool entry) {
   if (!entry && !options_.check_dims) return {};
   for (ValueId input : m.inputs) {
     const Value& formal = m.values[input];
-    AXON_TRY_VOID(frame.dims.check(formal.type, *frame.values[static_cast<size_t>(input.index)],
-                                   "`" + name(formal.name) + "`"));
+    const EvalValue& value = *frame.values[static_cast<size_t>(input.index)];
+    const std::string what = "`" + name(formal.name) + "`";
+    AXON_TRY_VOID(frame.dims.check(formal.type, value, what));
+    if (entry) AXON_TRY_VOID(frame.dims.check_runs(formal.type, value, what));
   }
   return {};
 }

@@ -190,6 +190,7 @@ Pattern General::pattern_of(TypeId type, bool declared) {
         out.axes.push_back(axis.is_run() ? IntId{}
                            : open        ? context_.program.constant(-1)
                                          : expr(axis.dim));
+        if (axis.is_run()) out.run = context_.names.text(context_.dims.symbol(axis.run).name);
       }
       return out;
     case TypeKind::List:

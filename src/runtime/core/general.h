@@ -29,6 +29,7 @@ struct Pattern {
   std::vector<IntId> axes;  // Tensor; an invalid id stands for a run of axes, a negative constant
                             // for an extent that the type leaves open
   std::vector<Pattern> items;
+  std::string run;   // Tensor: the name of the run of axes, where there is one
   std::string text;  // as written
 };
 

@@ -254,7 +254,7 @@ struct Phase {
 };
 
 struct Program {
-  static constexpr uint32_t kFormat = 3;  // of the serialised form
+  static constexpr uint32_t kFormat = 4;  // of the serialised form
   std::string model;                      // program name, e.g. llama
   std::string task;                       // causal_lm, masked_lm, …
   Store<SymId, Symbol> symbols;

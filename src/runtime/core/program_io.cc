@@ -448,6 +448,7 @@ void io(A& a, Pattern& p, int depth) {
   a.size(n, 48);
   if (A::kReading) p.items.resize(n);
   for (size_t i = 0; i < n && a.ok(); ++i) io(a, p.items[i], depth + 1);
+  io(a, p.run);
   io(a, p.text);
 }
 template <class A>

@@ -165,8 +165,9 @@ Result<void> Machine::enter(Frame& frame, Data inputs, bool entry) {
   }
   for (size_t i = 0; i < r.inputs.size(); ++i) {
     if (pattern_of(i) == nullptr) continue;
-    AXON_TRY_VOID(
-        frame.sizes.check(*pattern_of(i), frame.registers[i], "`" + r.inputs[i].name + "`"));
+    const std::string what = "`" + r.inputs[i].name + "`";
+    AXON_TRY_VOID(frame.sizes.check(*pattern_of(i), frame.registers[i], what));
+    if (entry) AXON_TRY_VOID(frame.sizes.check_runs(*pattern_of(i), frame.registers[i], what));
   }
   return {};
 }

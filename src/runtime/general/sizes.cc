@@ -183,4 +183,32 @@ Result<void> Sizes::check(const Pattern& pattern, const Datum& value,
   return {};
 }
 
+Result<void> Sizes::check_runs(const Pattern& pattern, const Datum& value,
+                               const std::string& what) {
+  if (value.is_null()) return {};
+  if (pattern.kind == Pattern::Kind::List) {
+    for (size_t i = 0; i < value.size(); ++i)
+      AXON_TRY_VOID(check_runs(pattern.items[0], value[i], what));
+  }
+  if (pattern.kind == Pattern::Kind::Tuple) {
+    for (size_t i = 0; i < value.size() && i < pattern.items.size(); ++i)
+      AXON_TRY_VOID(check_runs(pattern.items[i], value[i], what));
+  }
+  auto run = std::find_if(pattern.axes.begin(), pattern.axes.end(),
+                          [](IntId axis) { return !axis.valid(); });
+  if (run == pattern.axes.end() || !value.is_tensor()) return {};
+  const Shape shape = value.tensor->shape();
+  const Shape sizes(shape.begin() + (run - pattern.axes.begin()),
+                    shape.end() - (pattern.axes.end() - run - 1));
+  auto first = std::find_if(runs_.begin(), runs_.end(),
+                            [&](const Run& known) { return known.name == pattern.run; });
+  if (first == runs_.end()) {
+    runs_.push_back({pattern.run, sizes, what});
+    return {};
+  }
+  if (first->sizes == sizes) return {};
+  return run_error(Diag::RunShape, {"`.." + pattern.run + "` of " + what, show_shape(sizes),
+                                    "that of " + first->what, show_shape(first->sizes)});
+}
+
 }  // namespace axon::runtime

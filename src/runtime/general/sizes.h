@@ -30,6 +30,8 @@ class Sizes {
   bool mentions(const Pattern& pattern, SymId symbol) const;
   // Ranks, and every axis whose size has a value.
   Result<void> check(const Pattern& pattern, const Datum& value, const std::string& what) const;
+  // Runs of axes: each is what it was where its name came first, in values that have been checked.
+  Result<void> check_runs(const Pattern& pattern, const Datum& value, const std::string& what);
 
  private:
   Result<bool> bind_axis(const Pattern& pattern, IntId expr, int64_t size);
@@ -39,6 +41,12 @@ class Sizes {
 
   const Program* program_;
   std::vector<std::pair<SymId, int64_t>> values_;
+  struct Run {
+    std::string name;
+    Shape sizes;
+    std::string what;  // has it first
+  };
+  std::vector<Run> runs_;
 };
 
 }  // namespace axon::runtime

@@ -44,6 +44,7 @@ Case read_case(const std::string& name, const std::string& text) {
     if (!starts_with(line, "-- ")) continue;
     auto words = split(line.substr(3), ' ');
     if (words[0] == "general" && words.size() == 1) out.general = true;
+    if (words[0] == "fails" && words.size() == 2) out.fails = words[1];
     if (words[0] == "config" && words.size() == 3) {
       auto whole = parse_int(words[2]);
       out.config.set(std::string(words[1]),
@@ -83,6 +84,9 @@ std::string difference(const Outcome& a, const Outcome& b, bool wide) {
 void compare(const graph::Graph& graph, TypeTable& types, const Case& c) {
   SCOPED_TRACE(c.name);
   Outcome expected = evaluated(graph, types, c);
+  if (!c.fails.empty()) {
+    EXPECT_EQ(expected.error.substr(0, expected.error.find(' ')), c.fails);
+  }
   model::ParamIndex params(fuzz::infos(c.params));
   opt::Answers answers{&params, c.given_config()};
   for (int way = 0; way < 3; ++way) {  // general; straight without and with passes and fusions

@@ -21,6 +21,7 @@ using fuzz::next_random, fuzz::outcome_of, fuzz::random_tensor;
 struct Case {
   std::string name, text;
   bool general = false;  // no straight line says it
+  std::string fails;     // the code of the error that running it gives, where that is asked for
   graph::NamedValues inputs;
   std::vector<std::pair<std::string, graph::EvalTensor>> params;
   model::ConfigValue config;  // no mapping: there is none
@@ -29,8 +30,8 @@ struct Case {
   }
 };
 // Reads the lines `-- input NAME DTYPE SIZES`, `-- input NAME NUMBER`, `-- param NAME SIZES`,
-// `-- config KEY NUMBER` and `-- general` at the top of a program; contents are random. No stage
-// sees the configuration.
+// `-- config KEY NUMBER`, `-- fails CODE` and `-- general` at the top of a program; contents are
+// random. No stage sees the configuration.
 Case read_case(const std::string& name, const std::string& text);
 
 Outcome evaluated(const graph::Graph& graph, const TypeTable& types, const Case& c);
