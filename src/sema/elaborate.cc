@@ -208,7 +208,7 @@ class Elaborator : public Rewriter {
         continue;
       }
       if (callee.path_slots == 0 || !has_relative_path(value)) {
-        actuals[i] = visible_here(callee, i, value, span);
+        actuals[i] = visible_here(callee, i, value, nullptr, span);
         continue;
       }
       PathLit base;
@@ -218,7 +218,7 @@ class Elaborator : public Rewriter {
         actuals[0] = ast_.add(Expr{Name{outer_name, {}}, ast_[outer_value].span});
         base_path(actuals[0], base);
       }
-      actuals[i] = visible_here(callee, i, Anchor(base, ast_, names_).run(value), span);
+      actuals[i] = visible_here(callee, i, value, &base, span);
     }
     call.args.clear();
     for (ExprId value : actuals) call.args.push_back({{}, value, {}});
@@ -228,35 +228,50 @@ class Elaborator : public Rewriter {
   }
 
   // A default whose constants a local of the caller hides is moved to a definition of its own; the
-  // name of a path that it is anchored to becomes that definition's parameter.
-  ExprId visible_here(const Callee& callee, size_t formal, ExprId value, Span span) {
+  // names in the path that it is anchored to, if it is to one, become that definition's parameters.
+  ExprId visible_here(const Callee& callee, size_t formal, ExprId value, const PathLit* base,
+                      Span span) {
     bool hidden = false;
-    NameId anchor;
     visit(value, ast_,
           {[&](ExprId id) {
              const Name* name = ast_[id].get<Name>();
              hidden |= name && locals_.contains(name->name);
+             const Call* call = ast_[id].get<Call>();
+             hidden |= call && locals_.contains(call->callee);
              const PathExpr* path = ast_[id].get<PathExpr>();
-             if (!path || path->path.pieces.empty() || !path->path.pieces[0].placeholder) return;
-             if (locals_.contains(path->path.pieces[0].text)) anchor = path->path.pieces[0].text;
+             if (!path) return;
+             for (const PathPiece& piece : path->path.pieces)
+               hidden |= piece.placeholder && locals_.contains(piece.text);
            },
            [](StmtId) {}});
-    if (!hidden) return value;
+    auto anchored = [&](const PathLit& to) { return Anchor(to, ast_, names_).run(value); };
+    if (!hidden) return base ? anchored(*base) : value;
     Definition def;
-    def.name = names_.intern(std::string(names_.text(callee.def->name)) + "__default_" +
-                             std::string(names_.text(callee.formals[formal].name)) + "_" +
-                             std::to_string(extra.size() + 1));
+    def.name = default_name(callee, formal);
     def.name_span = def.span = span;
     def.origin = callee.def->origin;
     def.from_library = callee.def->from_library;
-    def.body_expr = value;
     Call call{def.name, span, {}, {}};
-    if (anchor.valid()) {
-      def.params.push_back({anchor, false, {}, {}, span});
-      call.args.push_back({{}, ast_.add(Expr{Name{anchor, {}}, span}), {}});
+    PathLit own = base ? *base : PathLit{};
+    for (PathPiece& piece : own.pieces) {
+      if (!piece.placeholder || !locals_.contains(piece.text)) continue;
+      call.args.push_back({{}, ast_.add(Expr{Name{piece.text, {}}, span}), {}});
+      piece.text = fresh_path_name();
+      def.params.push_back({piece.text, false, {}, {}, span});
     }
+    def.body_expr = base ? anchored(own) : value;
     extra.push_back(std::move(def));
     return ast_.add(Expr{std::move(call), span});
+  }
+
+  NameId default_name(const Callee& callee, size_t formal) {
+    const std::string base = std::string(names_.text(callee.def->name)) + "__default_" +
+                             std::string(names_.text(callee.formals[formal].name)) + "_";
+    NameId name;
+    do {
+      name = names_.intern(base + std::to_string(++default_count_));
+    } while (find_definition(program_, name));
+    return name;
   }
 
   // The path that an argument stands for, when that can be written as the start of a path.
@@ -331,7 +346,7 @@ class Elaborator : public Rewriter {
 
   const Program& program_;
   Session& session_;
-  int path_temps_ = 0;
+  int path_temps_ = 0, default_count_ = 0;
   std::set<NameId> paths_;  // parameters of the definition that are paths
   std::unordered_map<ExprId, ExprId, IdHash> defaults_;
 };

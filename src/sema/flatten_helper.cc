@@ -247,8 +247,13 @@ ExprId BodyFlattener::branch_helper(const Branch& branch) {
   std::vector<NameId> free = captured(body, ctx_.path_names);
   std::vector<size_t> untyped;
   for (size_t i = 0; i < free.size(); ++i) {
-    NameId param =
-        names_.intern("__arg_" + std::string(names_.text(free[i])) + "_" + std::to_string(i + 1));
+    NameId param;
+    size_t number = i + 1;  // a name that the program has itself is passed over
+    do {
+      param = names_.intern("__arg_" + std::string(names_.text(free[i])) + "_" +
+                            std::to_string(number));
+      number += free.size();
+    } while (ctx_.used_names.count(param));
     map.emplace(free[i], param);
     formals.insert(param);
     Param out{param, false, {}, {}, {}};

@@ -43,11 +43,17 @@ void BodyFlattener::emit_bind(std::vector<Target> targets, ExprId value, Span sp
   out_.push_back(ast_.add(Stmt{Bind{std::move(targets), value, prefix_}, span}));
 }
 
-bool BodyFlattener::in_prefix(NameId flat_name) const {
-  return std::any_of(prefix_.pieces.begin(), prefix_.pieces.end(), [&](const PathPiece& piece) {
+namespace {
+
+bool mentions(const PathLit& path, NameId flat_name) {
+  return std::any_of(path.pieces.begin(), path.pieces.end(), [&](const PathPiece& piece) {
     return piece.placeholder && piece.text == flat_name;
   });
 }
+
+}  // namespace
+
+bool BodyFlattener::in_prefix(NameId flat_name) const { return mentions(prefix_, flat_name); }
 
 bool BodyFlattener::is_path_name(NameId flat_name) const {
   return std::find(ctx_.path_names.begin(), ctx_.path_names.end(), flat_name) !=
@@ -260,8 +266,10 @@ void BodyFlattener::loop(const Loop& node, Span span) {
     }
     now.carry.push_back({name, carry.span});
   }
-  // A loop variable that the prefix or a dim mentions already would change what that means.
-  bool clash = in_prefix(node.var) || is_path_name(node.var) || means_dim(node.var);
+  // A loop variable that the prefix, the loop's own path or a dim mentions already would change
+  // what that means.
+  const PathLit own = node.has_scope ? extended(node.scope) : prefix_;
+  bool clash = mentions(own, node.var) || is_path_name(node.var) || means_dim(node.var);
   now.var = clash ? ctx_.fresh(node.var) : node.var;
   now.body = loop_call(node, now.var, now.carry, span);
   now.targets = bind_targets(node.targets);

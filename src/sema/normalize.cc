@@ -186,6 +186,7 @@ class Normalizer : public Rewriter {
     params_.clear();
     for (const Param& param : def.params) params_.insert(param.name);
     path_params_ = NameSet(def.path_params.begin(), def.path_params.end());
+    scope_bound_ = bound_in_scopes(def);
     variables_.reset(!def.from_library);
     variables_.alias_params.clear();
     for (Param& param : def.params) {
@@ -320,8 +321,21 @@ class Normalizer : public Rewriter {
       return ast_.add(Expr{PathExpr{lit}, lit.span});
     }
     NameId name = lit.pieces[0].text;
-    if (locals_.depth(name) > 1) name = kept_path(name);
+    if (locals_.depth(name) > 1 || scope_bound_.count(name)) name = kept_path(name);
     return ast_.add(Expr{Name{name, {}}, lit.span});
+  }
+
+  NameSet bound_in_scopes(const Definition& def) const {
+    NameSet out;
+    auto any = [](NameId) { return true; };
+    visit_body(def, ast_,
+               {[](ExprId) {},
+                [&](StmtId id) {
+                  const ScopeBind* scope = ast_[id].get<ScopeBind>();
+                  if (!scope) return;
+                  for (NameId name : bound_names(scope->body, ast_, names_, any)) out.insert(name);
+                }});
+    return out;
   }
 
   // A path parameter that a local hides keeps a second name from the start of the body on.
@@ -486,6 +500,7 @@ class Normalizer : public Rewriter {
   const AliasTable& aliases_;
   TypeVariables variables_;
   NameSet dims_, params_, path_params_;
+  NameSet scope_bound_;  // names that a scope bind may give other values, also behind it
   std::vector<std::pair<NameId, NameId>> kept_paths_;
 };
 

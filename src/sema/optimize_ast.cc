@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "sema/callee.h"
 #include "sema/validate_typed.h"
 #include "sema/walk.h"
 #include "support/arithmetic.h"
@@ -198,8 +199,15 @@ bool drop_unused(Definition& def, const TypedDefinition& typed, const Ast& ast) 
          }) > 0;
 }
 
+// What a type may name.
+bool is_size(const Definition& def, const TypedDefinition& typed, const TypeTable& types) {
+  if (!is_constant(def) || !typed.return_type.valid()) return false;
+  const TypeKind kind = types.kind(typed.return_type);
+  return kind == TypeKind::Int || kind == TypeKind::Dim || kind == TypeKind::Any;
+}
+
 // Leaves out what neither the main definition nor a constant reaches.
-bool prune(TypedProgram& typed, const Ast& ast) {
+bool prune(TypedProgram& typed, const Ast& ast, const TypeTable& known) {
   Program& program = typed.flat.program;
   std::vector<bool> reached(program.definitions.size(), false);
   std::vector<size_t> left;
@@ -208,7 +216,9 @@ bool prune(TypedProgram& typed, const Ast& ast) {
     reached[index] = true;
   };
   for (size_t i = 0; i < program.definitions.size(); ++i) {
-    if (program.definitions[i].is_global || program.definitions[i].name == program.main) reach(i);
+    const Definition& def = program.definitions[i];
+    if (def.is_global || def.name == program.main || is_size(def, typed.definitions[i], known))
+      reach(i);
   }
   auto reach_name = [&](NameId name) {
     auto found = program.by_name.find(name);
@@ -255,7 +265,7 @@ TypedProgram optimize_ast(const TypedProgram& typed, Session& session) {
       drop_unused(definitions[i], out.definitions[i], session.ast);
       changed |= definitions[i].body != before;
     }
-    changed |= prune(out, session.ast);
+    changed |= prune(out, session.ast, session.types);
   }
   validate_typed(out, session);
   return out;
