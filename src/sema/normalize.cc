@@ -186,7 +186,7 @@ class Normalizer : public Rewriter {
     params_.clear();
     for (const Param& param : def.params) params_.insert(param.name);
     path_params_ = NameSet(def.path_params.begin(), def.path_params.end());
-    scope_bound_ = bound_in_scopes(def);
+    scope_bound_ = path_params_.empty() ? NameSet() : bound_in_scopes(def);
     variables_.reset(!def.from_library);
     variables_.alias_params.clear();
     for (Param& param : def.params) {

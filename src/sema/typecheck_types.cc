@@ -237,7 +237,7 @@ Value Checker::bind_argument(Frame& f, size_t index, TypeId formal, const Value&
   // An argument that is certainly there makes the parameter certain too.
   bool certain = arg.known.kind != Known::Kind::Nothing && !arg.known.is_null() &&
                  t_.kind(arg.type) != TypeKind::Optional;
-  // So does one that has no value: its type is what the parameter's is.
+  // What has no value has the parameter's type.
   const bool none = t_.kind(arg.type) == TypeKind::Error && k != TypeKind::Variable;
   if (bad || none) type = formal;
   if (!takes_null || certain) type = t_.strip_optional(type);
